@@ -54,8 +54,9 @@ void write_me(const struct request *request, struct answer *answer)
 }
 
 /* What a client may ask for, beside what every server has. */
-static const char *const features[] = {"why",      "workers", "approvals", "digest",   "errors",
-                                       "overview", "bulk",    "tags",      "retention"};
+static const char *const features[] = {"why",       "workers",  "approvals", "digest",
+                                       "errors",    "overview", "bulk",      "tags",
+                                       "retention", "schedules"};
 
 static void write_limits(struct json_out *out, const cairn_open_options *options)
 {

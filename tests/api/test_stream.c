@@ -273,6 +273,22 @@ TEST(a_digest_tells_what_has_changed_in_one_message)
     CHECK_INT(server_stop(&server), 0);
 }
 
+/* The name of a schedule is no id of an instance: the message says that something has changed. */
+TEST(a_changed_schedule_is_news_without_a_name)
+{
+    struct server server = server_start_plain();
+    struct ear ear = {.client = follow_query(&server, "?digest_ms=250", "")};
+    hear_until(&ear, ": cairn\n\n");
+    const char *target = "/v1/schedules/nightly";
+    const char *body = "{\"cron\":\"0 2 * * *\",\"task\":\"a\"}";
+    CHECK_INT(request(&server, "PUT", target, "", body).status, 200);
+    hear_until(&ear, "event: digest");
+    hear_until(&ear, "}\n\n");
+    CHECK(strstr(ear.heard, "\"instances\":[],\"jobs\":[],\"is_more\":false"), "%s", ear.heard);
+    close(ear.client);
+    CHECK_INT(server_stop(&server), 0);
+}
+
 /* A lease that is extended is no change: the next message is about the job that was recorded after it. */
 TEST(leases_and_heartbeats_are_no_changes)
 {

@@ -19,7 +19,8 @@ async function load(name) {
 }
 
 const { scan, format, member, rawOf, textOf, Flaw } = await load("scan");
-const { duration, relative, formatTime, moment, utc } = await load("time");
+const { duration, durationMs, exactDuration, relative, formatTime, moment, utc } = await load("time");
+const { cronWords } = await load("cron");
 const { readQuery, writeQuery, changed } = await load("query");
 const { layout, readPlan, BOX } = await load("layout");
 const { visible, shortId, bytes } = await load("text");
@@ -52,6 +53,27 @@ test("the scanner accepts what JSON.parse accepts, and nothing else", () => {
 test("a flaw has its line and column", () => {
     assert.throws(() => scan('{\n  "a": x\n}'), (reason) => reason.line === 2 && reason.column === 8);
     assert.throws(() => scan("[".repeat(100_000)), (reason) => reason instanceof Flaw);
+});
+
+test("a cron expression in words, or none", () => {
+    const words = {
+        "* * * * *": "every minute", "*/5 * * * *": "every 5 minutes", "7 * * * *": "every hour at :07", "5,35 * * * *": "every hour at :05 and :35", "@hourly": "every hour at :00",
+        "30 2 * * *": "every day at 02:30", "@daily": "every day at 00:00", "0 6,18 * * *": "every day at 06:00 and 18:00", "15 */2 * * *": "every 2 hours at :15",
+        "30 2 * * MON-FRI": "Monday to Friday at 02:30", "0 9 * * 0": "on Sundays at 09:00", "0 9 * * 7": "on Sundays at 09:00", "0 9 * * fri-7": "Friday to Sunday at 09:00", "0 9 * * MON,THU": "on Mondays and Thursdays at 09:00",
+        "0 0 13 * FRI": "on the 13th and on Fridays at 00:00", "0 4 1,15 * *": "on the 1st and 15th at 04:00", "0 4 2,3,22 * *": "on the 2nd, 3rd and 22nd at 04:00", "@yearly": "on the 1st at 00:00, in January", "0 9 * JAN,JUL *": "every day at 09:00, in January and July",
+        "0 9-17 * * *": "every hour from 09:00 to 17:00", "*/15 9-17 * * 1-5": "every 15 minutes from 09:00 to 17:59, Monday to Friday", "0 9 * * *  ": "every day at 09:00", "0 9 * * 0-6": "every day at 09:00",
+    };
+    for (const [cron, text] of Object.entries(words)) assert.equal(cronWords(cron), text, cron);
+    // Not clear, not in words, or not right: 7 minutes do not divide an hour.
+    for (const cron of ["", "x", "0 25 * * *", "60 * * * *", "*/7 * * * *", "0 9 * *", "0 9 * * * *", "1-50/7 * * * *", "7 3 */2 * MON", "0 9 */3 * *", "0 17-9 * * *", "0 0 0 * *", "0 9 * * MONDAY", "1,2,3 1,2,3 * * *", "*/0 * * * *"]) assert.equal(cronWords(cron), null, cron);
+});
+
+test("durations are read as the command line reads them, and written so that they can be read back", () => {
+    const ms = { "90s": 90_000, "1h30m": 5_400_000, "7d": 604_800_000, "1h 30m 1ms": 5_400_001, "0s": 0 };
+    for (const [text, value] of Object.entries(ms)) assert.equal(durationMs(text), value, text);
+    for (const text of ["", "1", "h", "-1h", "1.5h", "1y", "never", "99999999999999d"]) assert.equal(durationMs(text), null, text);
+    for (const value of [0, 1, 999, 61_000, 5_400_001, 86_400_000, 31_536_000_000]) assert.equal(durationMs(exactDuration(value)), value);
+    assert.equal(exactDuration(2_592_000_000), "30d");
 });
 
 test("durations are as the command line prints them", () => {

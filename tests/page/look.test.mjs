@@ -89,7 +89,8 @@ for (const [name, viewport] of Object.entries(PHONES))
     shared(`a phone of ${name} px scrolls only down, and its targets can be hit`, async (server, { page, id, open, visit }) => {
         const instance = await start(server, "{}", "on-the-phone");
         const paths = ["", "instances", `instances/${instance}`, "dead", "settings"];
-        if (name === "390") paths.push(`instances/${instance}?tab=timeline`, "jobs", "approvals", "workflows", "functions", "workers");
+        if (name === "390") paths.push(`instances/${instance}?tab=timeline`, "jobs", "approvals", "workflows", "functions", "workers", "schedules", "schedules/nightly");
+        await server.must("PUT", "/v1/schedules/nightly", { cron: "30 2 * * MON-FRI", timezone: "Europe/Berlin", task: "t.a_rather_long_name_of_a_type.v1" });
         for (const path of paths) {
             await visit(path);
             await seen(page.locator("main section").first());
@@ -126,7 +127,9 @@ for (const colorScheme of ["light", "dark"])
             assert.deepEqual(flaws, [], what);
         };
         const paths = { "": "needs-you", instances: "instance-row", [`instances/${instance}`]: "graph", [`instances/${instance}?tab=timeline`]: "lane", [`instances/${instance}?tab=steps&step=1`]: "drawer", [`instances/${instance}?tab=io`]: "payload-input",
-                        jobs: "jobs", approvals: "approval-card", dead: "dead-row", workflows: "workflow-row", "workflows/axe/diff?a=1&b=2": "diff-item", workers: "worker-row", settings: "set-time" };
+                        jobs: "jobs", approvals: "approval-card", dead: "dead-row", workflows: "workflow-row", "workflows/axe/diff?a=1&b=2": "diff-item", workers: "worker-row", schedules: "schedule-dot", "schedules/axe": "schedule-run-row", settings: "retention" };
+        await server.must("PUT", "/v1/schedules/axe", { cron: "30 2 * * *", task: "x.scheduled" });
+        await server.must("POST", "/v1/schedules/axe/trigger", {});
         for (const [path, sign] of Object.entries(paths)) {
             await visit(path);
             await seen(id(sign).first());
@@ -137,6 +140,10 @@ for (const colorScheme of ["light", "dark"])
         await id("action-abort").click();
         await seen(id("sheet"));
         await check("sheet");
+        await visit("schedules");
+        await id("action-schedule-new").click();
+        await seen(id("schedule-cron"));
+        await check("form of a schedule");
     }, { page: { colorScheme, bypassCSP: true } });
 
 shared("titles, language, less motion, forced colours", async (server, { page, id, open, visit }) => {
@@ -168,7 +175,7 @@ scenario("under a prefix every address works", async (server, { page, id }) => {
     assert.match(page.url(), /\/a\/b\/ui\/instances\/[0-9a-f-]+$/);
     await page.reload();
     await seen(id("instance-status"));
-    for (const path of ["workflows/order/1", "workflows/order/latest?tab=handlers", "jobs", "dead", "approvals", "workers", "settings", "no/such/screen"]) {
+    for (const path of ["workflows/order/1", "workflows/order/latest?tab=handlers", "jobs", "dead", "approvals", "workers", "schedules", "settings", "no/such/screen"]) {
         await page.goto(`${server.url}/a/b/ui/${path}`);
         await seen(page.locator("main section").first());
     }

@@ -39,9 +39,9 @@ function later(load: () => Promise<unknown>, name = "default"): Any {
 
 const work = () => import("./screens/work"), flows = () => import("./screens/workflows"), more = () => import("./screens/more");
 const Instance = later(work, "Instance"), Jobs = later(work, "Jobs"), Job = later(work, "Job"), Workflows = later(flows), Workflow = later(flows, "Workflow"), Diff = later(flows, "Diff");
-const Approvals = later(more, "Approvals"), Dead = later(more, "Dead"), Workers = later(more, "Workers"), Settings = later(more, "Settings"), SignIn = later(more, "SignIn");
+const Approvals = later(more, "Approvals"), Dead = later(more, "Dead"), Workers = later(more, "Workers"), Settings = later(more, "Settings"), SignIn = later(more, "SignIn"), Schedules = later(more, "Schedules"), Schedule = later(more, "Schedule");
 
-interface Entry { id: string; to: string; label: string; icon: string; needs: string; key: string; badge?: "approvals" | "dead" }
+interface Entry { id: string; to: string; label: string; icon: string; needs: string; key: string; badge?: "approvals" | "dead"; feature?: string }
 const NAV: Entry[] = [
     { id: "overview", to: "", label: "Overview", icon: "home", needs: "/v1/instances", key: "o" },
     { id: "instances", to: "instances", label: "Instances", icon: "list", needs: "/v1/instances", key: "i" },
@@ -50,6 +50,7 @@ const NAV: Entry[] = [
     { id: "dead", to: "dead", label: "Dead letters", icon: "tray", needs: "/v1/dlq", key: "d", badge: "dead" },
     { id: "workflows", to: "workflows", label: "Workflows", icon: "flow", needs: "/v1/workflows", key: "w" },
     { id: "functions", to: "functions", label: "Functions", icon: "code", needs: "/v1/workflows", key: "f" },
+    { id: "schedules", to: "schedules", label: "Schedules", icon: "clock", needs: "/v1/schedules", key: "c", feature: "schedules" },
     { id: "workers", to: "workers", label: "Workers", icon: "workers", needs: "/v1/workers", key: "k" },
     { id: "settings", to: "settings", label: "Settings", icon: "gear", needs: "", key: "s" },
 ];
@@ -65,6 +66,8 @@ const ROUTES: [RegExp, (parts: string[]) => ComponentChildren, string][] = [
     [/^(workflow|function)s$/, ([kind]) => <Workflows key={kind!} kind={kind!} />, "Workflows"],
     [/^workflows\/([^/]+)\/diff$/, ([name]) => <Diff name={name!} />, "Versions"],
     [/^(workflow|function)s\/([^/]+)\/([^/]+)$/, ([kind, name, version]) => <Workflow key={`${name}/${version}`} kind={kind!} name={name!} version={version!} />, "Workflow"],
+    [/^schedules$/, () => <Schedules />, "Schedules"],
+    [/^schedules\/([^/]+)$/, ([name]) => <Schedule key={name!} name={name!} />, "Schedule"],
     [/^workers$/, () => <Workers />, "Workers"],
     [/^settings$/, () => <Settings />, "Settings"],
     [/^bulk\/([^/]+)$/, ([id]) => <BulkScreen key={id!} id={id!} />, "Bulk action"],
@@ -112,7 +115,7 @@ function Nav() {
     const badges = useBadges();
     const isOpen = useSignal(false);
     const here = path.value.split("/")[0];
-    const shown = NAV.filter((it) => !it.needs || may("GET", it.needs) || it.id === "settings");
+    const shown = NAV.filter((it) => (!it.needs || may("GET", it.needs)) && (!it.feature || hasFeature(it.feature)));
     const item = (it: Entry) => {
         const count = it.badge ? badges[it.badge] : 0;
         return <a key={it.id} href={it.to || "."} data-testid={`nav-${it.id}`} title={it.label} aria-current={here === it.to ? "page" : undefined} class={["overview", "instances", "approvals", "dead"].includes(it.id) ? "" : "second"} onClick={() => { isOpen.value = false; }}>
@@ -121,7 +124,6 @@ function Nav() {
     return (
         <nav class={isOpen.value ? "nav open" : "nav"} data-testid="nav" aria-label="Screens">
             {shown.map(item)}
-            {hasFeature("schedules") && <a href="schedules" class="second" data-testid="nav-schedules"><Icon name="clock" /><span>Schedules</span></a>}
             <button type="button" class="nav-more" data-testid="nav-more" aria-expanded={isOpen.value} onClick={() => { isOpen.value = !isOpen.value; }}><Icon name="more" /><span>More</span></button>
         </nav>
     );
@@ -252,7 +254,7 @@ function Tips() {
 }
 
 const SHORTCUTS: [string, string][] = [
-    ["/ or Ctrl+K", "search"], ["g then o i j a d w f k s", "go to a screen"], ["j k or arrows", "next, previous row"], ["Enter", "open"], ["x, Shift+x", "select the row, a range"], [".", "menu of actions"], ["r", "show news now"],
+    ["/ or Ctrl+K", "search"], ["g then o i j a d w f c k s", "go to a screen"], ["j k or arrows", "next, previous row"], ["Enter", "open"], ["x, Shift+x", "select the row, a range"], [".", "menu of actions"], ["r", "show news now"],
     ["p", "pause or resume live"], ["[ ]", "previous, next tab"], ["t", "switch times"], ["c", "copy the id"], ["Esc", "close; back to the list"],
 ];
 
@@ -262,7 +264,7 @@ function Shortcuts({ close }: { close: () => void }) {
     return <div class="veil" onClick={close} onKeyDown={(event) => { if (event.key === "Escape") { event.stopPropagation(); close(); } }}><div class="sheet" role="dialog" aria-modal="true" aria-label="Shortcuts" data-testid="shortcuts"><h2>Shortcuts</h2><dl class="facts">{SHORTCUTS.flatMap(([key, does]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={does}>{does}</dd>])}</dl><button type="button" ref={button} onClick={close}>Close</button></div></div>;
 }
 
-const ROWS = "[data-testid=instance-row],[data-testid=job-row],[data-testid=step-row],[data-testid=event-row],[data-testid=dead-row]";
+const ROWS = "[data-testid=instance-row],[data-testid=job-row],[data-testid=step-row],[data-testid=event-row],[data-testid=dead-row],[data-testid=schedule-row]";
 const click = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
 
 function useKeys(showHelp: () => void): void {
@@ -308,6 +310,7 @@ function App() {
     useKeys(() => setHelp(true));
     const isSignIn = path.value === "sign-in";
     useEffect(() => { if (!isSignIn) void askWho(); }, [isSignIn]);
+    useEffect(() => { sheet.value = null; }, [path.value]);            // it asked about what is no longer shown
     if (isSignIn) return <><SignIn /><Toasts /></>;
     return (
         <div class="frame">

@@ -31,3 +31,6 @@ export function oneLine(text: string, length = 200): string {
     const line = text.split("\n", 1)[0] ?? "";
     return line.length > length ? `${line.slice(0, length)}…` : line;
 }
+
+/** A word of a command, as a shell reads it. */
+export const quoted = (text: string): string => /^[\w.:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -20,6 +20,29 @@ export function duration(ms: number): string {
     return pair(Math.floor(ms / DAY), "d", Math.floor((ms % DAY) / HOUR), "h");
 }
 
+const UNITS: Record<string, number> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+
+/** "90s", "1h30m", "7d" in milliseconds, as the command line reads them; null: it is none. */
+export function durationMs(text: string): number | null {
+    const bare = text.replaceAll(" ", "");
+    if (!/^(\d+(ms|[smhd]))+$/.test(bare)) return null;
+    let ms = 0;
+    for (const [, count, unit] of bare.matchAll(/(\d+)(ms|[smhd])/g)) ms += Number(count) * UNITS[unit!]!;
+    return Number.isSafeInteger(ms) ? ms : null;
+}
+
+/** All of it, so that it can be read back: 1d 2h, never rounded. */
+export function exactDuration(ms: number): string {
+    const parts: string[] = [];
+    let rest = ms;
+    for (const [unit, size] of Object.entries(UNITS).reverse()) {
+        const count = Math.floor(rest / size);
+        if (count) parts.push(`${count}${unit}`);
+        rest -= count * size;
+    }
+    return parts.join(" ") || "0s";
+}
+
 function amount(ms: number): string {
     if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`;
     if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;

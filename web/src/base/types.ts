@@ -32,6 +32,9 @@ export type Workflow = Schemas["Workflow"];
 export type Decision = Schemas["Decision"];
 export type DlqRecord = Schemas["DlqRecord"];
 export type Finding = Schemas["Finding"];
+export type Schedule = Schemas["Schedule"];
+export type ScheduleRun = Schemas["ScheduleRun"];
+export type OutboxEntry = Schemas["OutboxEntry"];
 
 export interface Page<T> { items: T[]; next?: string | null; scanned_to?: string | null }
 
@@ -74,7 +77,6 @@ export interface OverviewAnswer {
 export interface StepAttempt { n: number; kind: "call" | "undo"; worker: string | null; started_at: string | null; ended_at: string | null; outcome: string; error: string | null }
 export interface Grid { steps: string[]; instances: { id: string; key: string | null; status: string; created_at: string; took_ms: number | null; cells: (string | null)[] }[] }
 export interface Signal { id: string; event: string; payload?: unknown; received_at?: string; is_taken?: boolean; taken_at?: string | null; taken_by?: string | null; step?: string | null }
-export interface OutboxRow { id: string; event?: string; topic?: string; type?: string; created_at?: string; acked_at?: string | null; acknowledged_at?: string | null; is_open?: boolean }
 export interface Found { kind: string; id: string; title: string; status: string | null }
 export type DlqRow = Omit<DlqRecord, "input"> & { input?: unknown; input_preview?: string | null; key?: string | null; workflow?: string | null };
 export interface WorkflowSummary { name: string; kind: string; versions: number[]; newest: number; counts?: Counts; figures?: { started: number; completed: number; failed: number; p50_ms: number | null; p95_ms: number | null }; last_start_at?: string | null }

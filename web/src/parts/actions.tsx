@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask, askText, send } from "../base/api";
 import { go } from "../base/place";
-import { plural, shortId, words } from "../base/text";
+import { plural, quoted, shortId, words } from "../base/text";
 import type { Instance, InstanceRow, JobRow, StepRow, Why } from "../base/types";
 import { actor, may } from "../base/who";
 import { member, rawOf, scan } from "../base/scan";
@@ -13,7 +13,6 @@ import { sheet, type Field, type SheetSpec, type Values } from "./sheet";
 type Subject = Pick<InstanceRow, "id" | "key" | "status" | "workflow" | "version">;
 
 const nameOf = (it: { id: string; key?: string | null }): string => it.key || `…${shortId(it.id)}`;
-const quoted = (text: string): string => /^[\w.:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 /** `by` is left out where the token has a name. */
 const withBy = (values: Values, more: object = {}): object => ({ ...(values["by"] ? { by: values["by"] } : {}), ...more });
 

@@ -19,7 +19,9 @@ export interface Field {
     isRequired?: boolean;
     options?: string[];
     original?: string;
-    hint?: string;
+    hint?: string | ((values: Values) => string);
+    /** Left out while this says no. */
+    isShown?: (values: Values) => boolean;
     testId?: string;
     rows?: number;
     /** Of kind "own": draws itself, and may set other fields too. */
@@ -96,7 +98,7 @@ function FieldInput({ field, values, set }: { field: Field; values: Values; set:
                 : field.kind === "choice" ? <select {...common} onChange={(event) => onChange(event.currentTarget.value)}>{field.options?.map((it) => <option key={it}>{it}</option>)}</select>
                 : <><input type={field.kind === "number" ? "number" : field.kind === "time" ? "datetime-local" : "text"} list={field.options ? `${id}-list` : undefined} {...common} onInput={(event) => onChange(event.currentTarget.value)} />
                     {field.options && <datalist id={`${id}-list`}>{field.options.map((it) => <option key={it} value={it} />)}</datalist>}</>}
-            {field.hint && <span class="muted">{field.hint}</span>}
+            {field.hint && <span class="muted">{typeof field.hint === "string" ? field.hint : field.hint(values)}</span>}
         </label>
     );
 }
@@ -113,7 +115,8 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
     const close = () => { if (sheet.value === spec) sheet.value = null; };
     const place = useTrap(close);
     const isFieldReady = (it: Field): boolean => it.flaw?.(values) ? false : it.kind === "json" ? !values[it.name] || !check(values[it.name]!) : !it.isRequired || !!values[it.name]!.trim();
-    const isReady = fields.every(isFieldReady) && (!spec.typed || typed === spec.typed);
+    const shown = fields.filter((it) => !it.isShown || it.isShown(values));
+    const isReady = shown.every(isFieldReady) && (!spec.typed || typed === spec.typed);
     const full = { ...values, by: me.value?.name || values["by"] || "" };
     const confirm = async () => {
         if (isWorking || !isReady) return;
@@ -141,7 +144,7 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
                 <h2 id="sheet-title">{spec.title}</h2>
                 <p>{spec.sentence}</p>
                 <form onSubmit={(event) => { event.preventDefault(); void confirm(); }}>
-                    {fields.map((it) => <FieldInput key={it.name} field={it} values={values} set={set} />)}
+                    {shown.map((it) => <FieldInput key={it.name} field={it} values={values} set={set} />)}
                     {spec.typed && <label class="field"><span class="label">Type {spec.typed} to confirm</span><input data-testid="typed" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>}
                     {error && (meanwhile ? <div class="failure" role="alert" data-testid="error" data-code={error.code}><p><Text text={meanwhile} /></p></div> : spec.drawError?.(error) ?? <Failure error={error} />)}
                     {spec.cli && <details><summary>On the command line</summary><Command text={spec.cli(full)} /></details>}

@@ -6,13 +6,11 @@ import { ask, askText, send } from "../base/api";
 import { go } from "../base/place";
 import { fieldsOf, hasForm, inOrder, partsOf, problems, textOfParts, type Schema } from "../base/schema";
 import { member, rawOf, scan, textOf } from "../base/scan";
-import { shortId } from "../base/text";
+import { quoted, shortId } from "../base/text";
 import type { InstanceRow, Page } from "../base/types";
 import { hasFeature } from "../base/who";
 import { JsonEditor } from "./json";
 import { sheet, type Values } from "./sheet";
-
-const quoted = (text: string): string => /^[\w.:/@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 // ---- drafts ----------------------------------------------------------------------------------------
 

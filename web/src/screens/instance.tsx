@@ -9,8 +9,8 @@ import { followSubject, type LiveEvent } from "../base/live";
 import { here, query } from "../base/place";
 import { one } from "../base/query";
 import { member, rawOf, scan } from "../base/scan";
-import { isId } from "../base/text";
-import type { Found, Instance as InstanceType, InstanceRow, OutboxRow, Page, Signal, StepRow, Why, Workflow } from "../base/types";
+import { isId, plural } from "../base/text";
+import type { Found, Instance as InstanceType, InstanceRow, OutboxEntry, Page, Signal, StepRow, Why, Workflow } from "../base/types";
 import { hasFeature, may } from "../base/who";
 import { act, ACTION_NAMES, instanceAction, instanceActions, signalAction, startAgain } from "../parts/actions";
 import { Copy, Failure, Id, Loading, Status, Text, Time, Took } from "../parts/bits";
@@ -76,7 +76,7 @@ function InputOutput({ id, status, count }: { id: string; status: string; count:
         {raw.texts && raw.texts["metadata"] !== "null" && <Payload id="payload-metadata" title="Metadata" text={raw.texts["metadata"]} name={`${id}-metadata`} />}
         <div class="two">
             <Pairs<Signal> title="Signals" target={where("signals")} none="None was sent." count={count} draw={(it) => <tr key={it.id} data-testid="signal-row" data-id={it.id}><td class="c-key"><Text text={it.event} /></td><td class="muted">{it.is_taken || it.taken_at ? <>taken{(it.step ?? it.taken_by) && <> by <Text text={(it.step ?? it.taken_by)!} /></>}</> : "kept"}</td><td class="wide mono muted clip"><Text text={JSON.stringify(it.payload ?? null).slice(0, 200)} /></td><td class="c-time"><Time at={it.received_at} /></td></tr>} />
-            <Pairs<OutboxRow> title="Outbound events" target={where("outbox")} none="None was sent out." count={count} draw={(it) => <tr key={it.id} data-testid="outbox-row" data-id={it.id}><td class="c-key"><Text text={it.event ?? it.topic ?? it.type ?? ""} /></td><td class="muted">{it.acked_at || it.acknowledged_at || it.is_open === false ? "delivered" : "open"}</td><td class="c-time"><Time at={it.created_at} /></td></tr>} />
+            <Pairs<OutboxEntry> title="Outbound events" target={where("outbox")} none="None was sent out." count={count} draw={(it) => <tr key={it.id} data-testid="outbox-row" data-id={it.id}><td class="c-key"><Text text={it.event} /></td><td class={it.dead_at ? "bad" : "muted"}>{it.acknowledged_at ? "delivered" : it.dead_at ? `given up after ${plural(it.attempts, "try", "tries")}` : it.attempts ? `${plural(it.attempts, "try", "tries")} failed` : "open"}</td><td class="c-time"><Time at={it.created_at} /></td></tr>} />
         </div></>
     );
 }

@@ -3,4 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { default as Approvals } from "./approvals";
 export { default as Dead } from "./dead";
-export { Settings, SignIn, Workers } from "./rest";
+export { SignIn, Workers } from "./rest";
+export { Schedule, Schedules } from "./schedules";
+export { Settings } from "./settings";

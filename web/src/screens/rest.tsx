@@ -1,22 +1,17 @@
-// rest.tsx - workers and types, settings, sign-in.
+// rest.tsx - workers and types, sign-in.
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 import { ApiError, apiUrl, signIn } from "../base/api";
 import { useAsk, useEvery, useNews } from "../base/ask";
-import { skew } from "../base/clock";
 import { base, query } from "../base/place";
 import { one } from "../base/query";
-import { byName, density, forgetAll, hasShortcuts, isLiveWanted, theme, timeForm, views, zone, type SavedView } from "../base/settings";
-import { duration } from "../base/time";
-import { grouped, words } from "../base/text";
-import type { Finding, Page, Schemas, TypeRow, WorkerRow } from "../base/types";
-import { about, askWho, may, me } from "../base/who";
+import { grouped } from "../base/text";
+import type { Page, Schemas, TypeRow, WorkerRow } from "../base/types";
+import { askWho, may } from "../base/who";
 import { typeAction } from "../parts/actions";
-import { Command, Copy, Empty, Failure, Loading, Text, Time, toast } from "../parts/bits";
+import { Command, Copy, Empty, Failure, Loading, Text, Time } from "../parts/bits";
 import { Icon } from "../parts/icons";
-import { download } from "../parts/json";
-import { sheet } from "../parts/sheet";
 
 // ---- workers ---------------------------------------------------------------------------------------
 
@@ -70,61 +65,6 @@ export function Workers() {
                         <td class="right nowrap">{it.is_served === false && it.is_enabled !== false && <Copy text={line(it.type)} id="copy-cli" label={`Copy: ${line(it.type)}`} />}
                             {it.runtime && may("PUT", "/v1/registry/{name}") && (it.is_enabled === false ? <button type="button" data-testid="action-type-enable" onClick={() => typeAction(it.type, true, it.runtime!, types.again)}>Switch on</button> : <button type="button" data-testid="action-type-disable" onClick={() => typeAction(it.type, false, it.runtime!, types.again)}>Switch off</button>)}</td>
                     </tr>))}</tbody></table></div>)}
-        </section>
-    );
-}
-
-// ---- settings --------------------------------------------------------------------------------------
-
-const Choice = <T extends string>({ name, label, value, options, onChange }: { name: string; label: string; value: T; options: T[]; onChange: (value: T) => void }) => (
-    <label class="field"><span class="label">{label}</span><select data-testid={name} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>{options.map((it) => <option key={it}>{it}</option>)}</select></label>
-);
-
-const PACKAGES = ["preact (MIT)", "@preact/signals (MIT)", "uPlot (MIT)", "diff (BSD-3-Clause)"];
-
-export function Settings() {
-    const doctor = useAsk<{ items: Finding[] }>(may("GET", "/v1/doctor") ? "/v1/doctor" : null);
-    const it = about.value;
-    const importViews = (file: File | undefined) => void file?.text().then((text) => {
-        const list = JSON.parse(text) as SavedView[];
-        if (!Array.isArray(list)) throw new Error("no list");
-        views.value = list.filter((view) => typeof view.name === "string" && typeof view.screen === "string" && typeof view.query === "string").map(({ name, screen, query }) => ({ name, screen, query }));
-        toast("ok", `${views.value.length} views`);
-    }).catch(() => toast("error", "This is no file of views."));
-    const rename = (view: SavedView) => {
-        sheet.value = { action: "rename-view", title: `Rename ${view.name}`, sentence: "Only the name changes.", confirm: "Rename", fields: [{ name: "name", label: "Name", kind: "text", isRequired: true, value: view.name, testId: "view-name" }],
-                        send: async (values) => { views.value = views.value.map((other) => other === view ? { ...view, name: values["name"]!.trim() } : other); return null; } };
-    };
-    const move = (index: number, by: number) => { const list = [...views.value], [view] = list.splice(index, 1); list.splice(index + by, 0, view!); views.value = list; };
-    return (
-        <section data-testid="settings">
-            <h1>Settings</h1>
-            <div class="form">
-                <Choice name="set-time" label="Times" value={timeForm.value} options={["relative", "local", "utc", "zone"]} onChange={(value) => { timeForm.value = value; }} />
-                {timeForm.value === "zone" && <label class="field"><span class="label">Zone</span><input data-testid="set-zone" list="zones" value={zone.value} onChange={(event) => { try { new Intl.DateTimeFormat("en", { timeZone: event.currentTarget.value }); zone.value = event.currentTarget.value; } catch { toast("error", "There is no such zone."); } }} /><datalist id="zones">{(Intl.supportedValuesOf?.("timeZone") ?? []).map((name) => <option key={name} value={name} />)}</datalist></label>}
-                <Choice name="set-theme" label="Theme" value={theme.value} options={["system", "light", "dark"]} onChange={(value) => { theme.value = value; }} />
-                <Choice name="set-density" label="Density" value={density.value} options={["normal", "tight"]} onChange={(value) => { density.value = value; }} />
-                <label class="check"><input type="checkbox" data-testid="set-shortcuts" checked={hasShortcuts.value} onChange={(event) => { hasShortcuts.value = event.currentTarget.checked; }} /> Shortcuts with single keys</label>
-                <label class="check"><input type="checkbox" data-testid="set-live" checked={isLiveWanted.value} onChange={(event) => { isLiveWanted.value = event.currentTarget.checked; }} /> Live</label>
-                {!me.value?.name && <label class="field"><span class="label">Your name</span><input data-testid="set-by" value={byName.value} onInput={(event) => { byName.value = event.currentTarget.value; }} /></label>}
-            </div>
-            <h2>Saved views</h2>
-            {!views.value.length ? <p class="muted">None. A list with filters can be saved as a view.</p> : <ul class="plain">{views.value.map((view, index) => <li key={view.screen + view.name} class="row" data-testid="saved-view" data-name={view.name}>
-                <a href={view.screen + view.query}>{view.name}</a><span class="muted">{view.screen}</span>
-                <button type="button" class="quiet" data-testid="view-rename" aria-label={`Rename ${view.name}`} onClick={() => rename(view)}>Rename</button>
-                <button type="button" class="quiet" aria-label={`Move ${view.name} up`} disabled={!index} onClick={() => move(index, -1)}>↑</button>
-                <button type="button" class="quiet" aria-label={`Move ${view.name} down`} disabled={index === views.value.length - 1} onClick={() => move(index, 1)}>↓</button>
-                <button type="button" class="quiet" aria-label={`Remove ${view.name}`} onClick={() => { views.value = views.value.filter((other) => other !== view); }}><Icon name="close" /></button></li>)}</ul>}
-            <div class="row"><button type="button" data-testid="views-export" onClick={() => download("cairn-views.json", JSON.stringify(views.value, null, 2))}>Export</button>
-                <label class="button">Import<input type="file" class="file" accept="application/json" data-testid="views-import" onChange={(event) => importViews(event.currentTarget.files?.[0])} /></label>
-                <span class="grow" /><button type="button" data-testid="forget" title="Removes what this browser keeps: settings, saved views, drafts, the token" onClick={() => { forgetAll(); location.reload(); }}>Forget this browser</button></div>
-            <h2>About</h2>
-            <div data-testid="about">
-                {it ? <p><b data-testid="about-version">Cairn {it.version}</b> · {it.store.product}, schema {it.store.schema} · {it.clock === "virtual" ? "virtual clock" : <>clock {Math.abs(skew.value) > 2000 ? <b>{skew.value > 0 ? "+" : "−"}{duration(Math.abs(skew.value))}</b> : `±${Math.round(Math.abs(skew.value))}ms`}</>} · started <Time at={it.started_at} />{it.page && <> · page <span class="mono">{it.page}</span></>}</p>
-                    : <p class="muted">Cairn</p>}
-                {doctor.data?.items.map((finding) => <p key={finding.check} class="row" data-testid="finding" data-result={finding.result}><Icon name={finding.result === "ok" ? "tick" : finding.result === "error" ? "cross" : "flag"} label={words(finding.result)} /><b>{words(finding.check)}</b> <Text text={finding.text} /></p>)}
-                <p class="muted" data-testid="licences">This page contains {PACKAGES.join(", ")}.</p>
-            </div>
         </section>
     );
 }
