@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/route.h"
 #include "cli/say.h"
+#include "cli/short_id.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -45,12 +46,21 @@ static void write_filter(const struct args *args, struct json_out *out)
     json_close(out, '}');
 }
 
-static void write_ids(const struct args *args, struct json_out *out)
+/* Dead letters have numbers, which are given as they are. */
+static int write_ids(const struct args *args, cairn_engine *engine, struct json_out *out)
 {
+    const char *on = args_has(args, "on") ? args_text(args, "on") : "instances";
+    bool is_number = strcmp(on, "dlq") == 0;
+    char list[24], id[ID_ROOM];
+    snprintf(list, sizeof list, "/v1/%s", on);
     json_open(json_key(out, "ids"), '[');
-    for (size_t i = 1; i < args->operand_count; i++)
-        json_str(out, args->operands[i]);
+    for (size_t i = 1; i < args->operand_count; i++) {
+        if (!is_number)
+            TRY(id_complete(engine, list, args->operands[i], id));
+        json_str(out, is_number ? args->operands[i] : id);
+    }
     json_close(out, ']');
+    return EXIT_DONE;
 }
 
 /* The JSON of an option, as a member of args. */
@@ -82,19 +92,26 @@ static bool has_filter(const struct args *args)
     return has_any;
 }
 
-static int write_body(const struct args *args, struct json_out *out)
+static bool has_ids(const struct args *args)
 {
-    bool is_all = args_has(args, "all");
-    bool has_ids = args->operand_count > 1;
-    if (has_filter(args) + is_all + has_ids != 1) {
-        say_error("say which: by options such as --status failed, by ids, or by --all");
-        return EXIT_USAGE;
-    }
+    return args->operand_count > 1;
+}
+
+static int check_choice(const struct args *args)
+{
+    if (has_filter(args) + args_has(args, "all") + has_ids(args) == 1)
+        return EXIT_DONE;
+    say_error("say which: by options such as --status failed, by ids, or by --all");
+    return EXIT_USAGE;
+}
+
+static int write_body(const struct args *args, cairn_engine *engine, struct json_out *out)
+{
     json_open(out, '{');
     json_str(json_key(out, "on"), args_has(args, "on") ? args_text(args, "on") : "instances");
     json_str(json_key(out, "action"), args->operands[0]);
-    if (has_ids)
-        write_ids(args, out);
+    if (has_ids(args))
+        TRY(write_ids(args, engine, out));
     else
         write_filter(args, out);
     TRY(write_input(args, "input", "input", out));
@@ -182,8 +199,9 @@ int run_bulk(const struct args *args)
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};
     struct json_out out = {.buf = &body};
-    TRY(write_body(args, &out));
+    TRY(check_choice(args));
     TRY(store_open_for(args, &engine));
+    TRY(write_body(args, engine, &out));
     TRY(call(engine, "POST", "/v1/bulk", buf_text(&body), &answer));
     bool is_over = args_has(args, "dry-run") || args_has(args, "no-wait");
     if (!is_over)

@@ -5,8 +5,10 @@
 #include "cli/call.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/scan.h"
 #include "cli/say.h"
+#include "cli/short_id.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,13 +92,17 @@ int call_unsaid(cairn_engine *engine, const char *method, const char *target, co
 {
     cairn_error error = {0};
     struct answer answer = {0};
+    cleanup(buf_donep) struct buf full = {0};
     cairn_request request = CAIRN_REQUEST_DEFAULTS;
+    *ret_answer = answer;
+    TRY(target_complete(engine, target, &full, ret_answer));
+    if (ret_answer->status)
+        return EXIT_DONE;
     request.method = method;
-    request.target = target;
+    request.target = full.len ? buf_text(&full) : target;
     request.body = body;
     request.body_len = body ? strlen(body) : 0;
 
-    *ret_answer = answer;
     if (cairn_call(engine, &request, &answer.response, &error))
         return say_failure(&error);
     answer.status = cairn_response_status(answer.response);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/input.h"
 #include "cli/say.h"
+#include "cli/short_id.h"
 
 #include <string.h>
 
@@ -219,12 +220,12 @@ static void print_answer(struct calling *calling, const char *id, const struct a
     bool is_object = route->prints == PRINT_OBJECT;
     bool is_next = calling->count++ > 0;
     if (args_wants(calling->args, "ids")) {
-        puts(is_object ? text_of(answer->tree, "id") : id);
+        puts(is_object ? text_of(answer->tree, "id") : id_shown(id));
     } else if (is_object) {
         fputs(is_next ? "\n" : "", stdout);
         print_object(route->columns, &item);
     } else {
-        print_parts(route->columns ? route->columns : status_columns, &item, id);
+        print_parts(route->columns ? route->columns : status_columns, &item, id_shown(id));
     }
 }
 

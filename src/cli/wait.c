@@ -11,6 +11,7 @@
 #include "cli/print.h"
 #include "cli/route.h"
 #include "cli/say.h"
+#include "cli/short_id.h"
 #include "cli/why.h"
 
 #include <inttypes.h>
@@ -216,10 +217,10 @@ static void print_ended(struct waiting *waiting, const struct wait *wait,
             print_rejected(wait->id, answer->tree);
     } else if (is_read && args_wants(waiting->args, "ids")) {
         if (exit_code != EXIT_LATE)
-            puts(wait->id);
+            puts(id_shown(wait->id));
     } else if (is_read) {
         write_end(wait, answer, &end);
-        printf("%s  %s\n", wait->id, buf_text(&end));
+        printf("%s  %s\n", id_shown(wait->id), buf_text(&end));
     }
     fflush(stdout);
 }

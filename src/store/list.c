@@ -21,6 +21,7 @@ enum {
     NAMES_MAX = 1000,    /* that are looked up */
     RARE = 2000,         /* a tag that so many have is not rare */
     PREFIX_LEAST = 4,    /* of an id: what is shorter is looked for among keys alone */
+    END_LEN = 8,         /* as many characters as people copy from the end of an id */
 };
 
 /* The clocks of servers may differ by this much. */
@@ -153,6 +154,30 @@ static cairn_code add_ids_from(struct scan *scan, const char *text)
     return add_names(scan, (struct list_names){.id_from = from, .id_to = to});
 }
 
+/* The last characters of an id, which people can tell apart where ids of one hour begin alike. */
+static bool is_id_end(const char *text)
+{
+    return strlen(text) == END_LEN && strspn(text, "0123456789abcdefABCDEF") == END_LEN;
+}
+
+/* Looked for among the newest, since no index has the ends of ids; and only if no id begins so. */
+static cairn_code add_ids_with_end(struct scan *scan, const char *text)
+{
+    if (scan->sources[0].count > 0 || !is_id_end(text))
+        return CAIRN_OK;
+    char *end = arena_strdup(scan->tx->arena, text);
+    NEED(end, scan->error);
+    for (char *c = end; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return add_names(scan, (struct list_names){.id_end = end, .newest = LIST_SCAN_MAX});
+}
+
+static bool id_ends_with(const char *id, const char *text)
+{
+    size_t len = strlen(id);
+    return is_id_end(text) && len >= END_LEN && strcasecmp(id + len - END_LEN, text) == 0;
+}
+
 static bool begins_with(const char *text, const char *prefix)
 {
     return text && strncmp(text, prefix, strlen(prefix)) == 0;
@@ -166,7 +191,7 @@ static bool is_named(const struct scan *scan, const char *id, const char *key)
         is_listed = strcasecmp(filter->ids[i], id) == 0;
     bool is_key = !filter->key || (key && pattern_matches(filter->key, key));
     bool is_q = !filter->q || strncasecmp(id, filter->q, strlen(filter->q)) == 0 ||
-                begins_with(key, filter->q);
+                begins_with(key, filter->q) || id_ends_with(id, filter->q);
     return is_listed && is_key && is_q;
 }
 
@@ -201,6 +226,7 @@ static cairn_code look_up(struct scan *scan)
         TRY(add_keys(scan, filter->key, strlen(filter->key) - is_prefix, is_prefix));
     } else {
         TRY(add_ids_from(scan, filter->q));
+        TRY(add_ids_with_end(scan, filter->q));
         TRY(add_keys(scan, filter->q, strlen(filter->q), true));
     }
     sort_names(scan, source);

@@ -195,13 +195,15 @@ struct list_walk {
     const struct tag *tag; /* NULL: any */
 };
 
-/* What is looked up: ids, or else the ids from one to another, or else the keys from one to below
- * another (NULL: no end). */
+/* What is looked up: ids, or else the ids from one to another, or else those of the `newest` whose ids end
+ * with these 8 characters, or else the keys from one to below another (NULL: no end). */
 struct list_names {
     enum list_kind kind;
     const char *const *ids;
     size_t id_count;
     const char *id_from, *id_to;
+    const char *id_end;
+    int64_t newest;
     const char *key_from, *key_below;
 };
 

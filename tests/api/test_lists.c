@@ -272,6 +272,12 @@ TEST(names_are_found_by_their_beginning)
     CHECK_STR(listed(&caller, "/v1/find?q=order_", "id"), "order_more");
     snprintf(target, sizeof target, "/v1/find?q=%s", id);
     CHECK_STR(listed(&caller, target, "id"), id);
+    snprintf(target, sizeof target, "/v1/find?q=%s", id + strlen(id) - 8);
+    CHECK_STR(listed(&caller, target, "id"), id);
+    snprintf(target, sizeof target, "/v1/instances?q=%s", id + strlen(id) - 8);
+    CHECK_STR(listed(&caller, target, "id"), id);
+    snprintf(target, sizeof target, "/v1/instances?q=%s", id + strlen(id) - 7);
+    CHECK_STR(listed(&caller, target, "id"), "");
     CHECK_STR(listed(&caller, "/v1/find?q=%25", "id"), "");
     call_for(&caller, 400, "GET", "/v1/find", NULL);
     call_for(&caller, 400, "GET", "/v1/find?q=", NULL);

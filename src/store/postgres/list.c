@@ -109,6 +109,10 @@ cairn_code postgres_find_names(struct store_tx *tx, const struct list_names *nam
     if (names->ids) {
         query = is_job ? PG_FIND_JOB_SEQS : PG_FIND_INSTANCE_SEQS;
         param_uuids(&params, names->ids, names->id_count);
+    } else if (names->id_end) {
+        query = is_job ? PG_FIND_JOB_ENDS : PG_FIND_INSTANCE_ENDS;
+        param_text(&params, names->id_end);
+        param_int(&params, names->newest);
     } else {
         if (names->id_from)
             query = is_job ? PG_FIND_JOB_IDS : PG_FIND_INSTANCE_IDS;

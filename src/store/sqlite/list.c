@@ -128,6 +128,18 @@ static cairn_code find_ids(struct store_tx *tx, const struct list_names *names,
     return CAIRN_OK;
 }
 
+static cairn_code find_ends(struct store_tx *tx, const struct list_names *names,
+                            int64_t *ret_seqs, size_t room, size_t *ret_count,
+                            cairn_error *reterr)
+{
+    bool is_job = names->kind == LIST_JOBS;
+    cleanup(query_end) struct query query =
+        query_begin(tx, is_job ? Q_FIND_JOB_ENDS : Q_FIND_INSTANCE_ENDS, reterr);
+    bind_text(&query, ":end", names->id_end);
+    bind_int(&query, ":newest", names->newest);
+    return numbers_read(&query, ret_seqs, room, ret_count);
+}
+
 cairn_code sqlite_find_names(struct store_tx *tx, const struct list_names *names,
                              int64_t *ret_seqs, size_t room, size_t *ret_count,
                              cairn_error *reterr)
@@ -137,6 +149,8 @@ cairn_code sqlite_find_names(struct store_tx *tx, const struct list_names *names
     enum query_number by_key = is_job ? Q_FIND_JOB_KEYS : Q_FIND_INSTANCE_KEYS;
     if (names->ids)
         return find_ids(tx, names, ret_seqs, room, ret_count, reterr);
+    if (names->id_end)
+        return find_ends(tx, names, ret_seqs, room, ret_count, reterr);
     cleanup(query_end) struct query query =
         query_begin(tx, names->id_from ? by_id : by_key, reterr);
     bind_text(&query, ":first", names->id_from ? names->id_from : names->key_from);

@@ -177,6 +177,28 @@ SELECT r.seq
  LIMIT $3::bigint
 
 
+-- name: find_instance_ends
+-- doing: find instances
+-- Numbers of those of the newest instances whose ids end so.  Walks the index of numbers backwards.
+--
+--   $1  8 characters
+--   $2  how many are looked at
+--   $3  how many at most
+SELECT n.seq
+  FROM (SELECT i.seq, i.id FROM workflow.workflow_instance AS i ORDER BY i.seq DESC LIMIT $2::bigint) AS n
+ WHERE right(n.id::text, 8) = $1::text
+ LIMIT $3::bigint
+
+
+-- name: find_job_ends
+-- doing: find jobs
+-- The same for jobs, whose numbers and ids have a table of their own.
+SELECT n.seq
+  FROM (SELECT o.seq, o.id FROM workflow.workflow_run_order AS o ORDER BY o.seq DESC LIMIT $2::bigint) AS n
+ WHERE right(n.id::text, 8) = $1::text
+ LIMIT $3::bigint
+
+
 -- name: find_instance_keys
 -- doing: find instances
 -- Numbers of the instances whose keys are in a range.

@@ -151,6 +151,28 @@ SELECT seq
  LIMIT :room;
 
 
+-- name: find_instance_ends
+-- doing: find instances
+-- Numbers of those of the newest instances whose ids end so.  Walks the table backwards.
+--
+--   :end     8 characters
+--   :newest  how many are looked at
+--   :room    how many at most
+SELECT seq
+  FROM (SELECT seq, id FROM workflow_instance ORDER BY seq DESC LIMIT :newest)
+ WHERE substr(id, -8) = :end
+ LIMIT :room;
+
+
+-- name: find_job_ends
+-- doing: find jobs
+-- The same for jobs.
+SELECT seq
+  FROM (SELECT seq, id FROM workflow_run ORDER BY seq DESC LIMIT :newest)
+ WHERE substr(id, -8) = :end
+ LIMIT :room;
+
+
 -- name: find_instance_keys
 -- doing: find instances
 -- Numbers of the instances whose keys are in a range.
