@@ -4,7 +4,7 @@
  *
  *     peer enqueue URL COUNT BATCH
  *     peer start URL COUNT STEPS          workflows, whose steps are drained like jobs
- *     peer drain URL batched|single|jobs|steps      until a line comes on standard input
+ *     peer drain URL batched|single|jobs|steps [MAX]      until a line comes on standard input
  *     peer latency URL SAMPLES
  *
  * bench/round-trips uses it, too: "jobs" and "steps" are drained by one thread, in batches.
@@ -139,7 +139,8 @@ static void *drain_lane(void *arg)
     return NULL;
 }
 
-static void drain(const char *mode)
+/* given: how many each thread takes; NULL: as many as it says here. */
+static void drain(const char *mode, const char *given)
 {
     static const struct {
         const char *name;
@@ -153,6 +154,9 @@ static void drain(const char *mode)
     while (which < 3 && strcmp(modes[which].name, mode) != 0)
         which++;
     size_t count = modes[which].lanes, max = modes[which].max;
+    size_t wanted = given ? strtoul(given, NULL, 10) : 0;
+    if (wanted && wanted < BATCH)
+        max = wanted;
     say("ready");
     await_line();
     pthread_create(&teller, NULL, tell, NULL);
@@ -242,7 +246,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "enqueue") == 0 && argc == 5)
         enqueue(strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
     else if (strcmp(argv[1], "drain") == 0)
-        drain(argv[3]);
+        drain(argv[3], argc > 4 ? argv[4] : NULL);
     else if (strcmp(argv[1], "start") == 0 && argc == 5)
         start(strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
     else

@@ -15,10 +15,13 @@
  *      3. if 1 was filled, ask again           -            -            1 of 1       -
  *      given                                   j s j s j    j s s s s    j s j j j    j j j j j
  *
- * If the number is odd, the kind whose turn it is gets the extra task, and the other kind has the
- * next turn.  A kind that brought less than it was asked for is exhausted: in this batch it is not
+ * If the number is odd, the kind whose turn it is gets the extra task.  The next turn has the kind of which
+ * the claim got less.  A kind that brought less than it was asked for is exhausted: in this batch it is not
  * asked again by claims that ask for the same.  Once one kind is exhausted, equal claims are answered
  * together, by one question for the other kind.
+ *
+ * So where there is work of one kind only, the other one has the turn: the first claim finds out that there
+ * is nothing of it, and all claims of the batch share the next question.
  *
  * Many stores have work of one kind only.  So a kind of which there was nothing is left out for a moment,
  * as if it were exhausted, by claims that the other kind fills.  Only what other processes make in that
@@ -185,27 +188,31 @@ static void add_share(struct batch *batch, struct claim_group *group, struct req
     group->room += room;
 }
 
-/* A claim; and if only one kind is asked for, the equal claims that follow.  None of them overtakes
- * another claim that could want the same tasks. */
-static cairn_code make_group(struct batch *batch, struct request *first, bool has_choice,
+static cairn_code make_group(struct batch *batch, struct request *first,
                              struct claim_group *ret_group)
 {
-    bool is_alone = first->was_unsure || has_choice;
-    size_t room = is_alone ? 1 : batch->requests->count;
+    size_t room = first->was_unsure ? 1 : batch->requests->count;
     *ret_group = (struct claim_group){
         .shares = arena_array(&batch->arena, room, sizeof *ret_group->shares)};
     NEED(ret_group->shares, batch->error);
     add_share(batch, ret_group, first);
-    for (struct request *at = first->next;
-         at && !is_alone && ret_group->room < TOGETHER_TASKS_MAX; at = at->next) {
+    return CAIRN_OK;
+}
+
+/* The equal claims that follow the first one, where only one kind is left to be asked for.  None of them
+ * overtakes another claim that could want the same tasks. */
+static void add_equals(struct batch *batch, struct claim_group *group)
+{
+    const struct request *first = group->shares->request;
+    for (struct request *at = first->next; at && group->room < TOGETHER_TASKS_MAX;
+         at = at->next) {
         if (!is_open(at))
             continue;
         if (may_go_together(first, at))
-            add_share(batch, ret_group, at);
+            add_share(batch, group, at);
         else if (is_overlapping(request_claim(first), request_claim(at)))
             break;
     }
-    return CAIRN_OK;
 }
 
 /* Asks the store for tasks of one kind, unless it is known that there are none. */
@@ -255,7 +262,7 @@ static cairn_code hand_out(struct batch *batch, struct claim_share *share,
 static cairn_code find_again(struct batch *batch, struct request *request)
 {
     struct claim_group group;
-    TRY(make_group(batch, request, true, &group));
+    TRY(make_group(batch, request, &group));
     TRY(claim_take_jobs(batch, &group, group.room));
     if (group.taken[CLAIM_JOBS] < group.room)
         TRY(claim_take_steps(batch, &group, group.room - group.taken[CLAIM_JOBS]));
@@ -266,6 +273,13 @@ static cairn_code find_again(struct batch *batch, struct request *request)
 static enum claim_kind turn_of(const struct demand *demand)
 {
     return demand->habit->is_steps_turn ? CLAIM_STEPS : CLAIM_JOBS;
+}
+
+static void note_turn(struct demand *demand, const struct claim_share *share)
+{
+    size_t jobs = share->of[CLAIM_JOBS].count, steps = share->of[CLAIM_STEPS].count;
+    if ((jobs + steps) % 2)
+        demand->habit->is_steps_turn = steps < jobs;
 }
 
 static cairn_code claim(struct batch *batch, struct request *first)
@@ -279,10 +293,12 @@ static cairn_code claim(struct batch *batch, struct request *first)
     enum claim_kind few = has_few_steps ? CLAIM_STEPS : CLAIM_JOBS;
     enum claim_kind many = has_few_steps ? CLAIM_JOBS : CLAIM_STEPS;
     bool has_choice = !demand->is_exhausted[CLAIM_JOBS];
-    TRY(make_group(batch, first, has_jobs && has_steps, &group));
+    TRY(make_group(batch, first, &group));
 
     size_t half = !has_jobs || !has_steps ? 0 : (group.room + (few == turn_of(demand))) / 2;
     TRY(lease_kind(batch, &group, few, half));
+    if (!has_jobs || !has_steps || demand->is_exhausted[few])
+        add_equals(batch, &group);
     TRY(lease_kind(batch, &group, many, group.room - group.taken[few]));
     if (group.taken[few] == half)
         TRY(lease_kind(batch, &group, few, group.room - half - group.taken[many]));
@@ -291,8 +307,7 @@ static cairn_code claim(struct batch *batch, struct request *first)
         committer->has_few_steps = group.taken[CLAIM_STEPS] < group.taken[CLAIM_JOBS];
     for (size_t i = 0; i < group.count; i++) {
         TRY(hand_out(batch, &group.shares[i], turn_of(demand)));
-        if (group.shares[i].request->out.page.count % 2)
-            demand->habit->is_steps_turn = !demand->habit->is_steps_turn;
+        note_turn(demand, &group.shares[i]);
     }
     return CAIRN_OK;
 }

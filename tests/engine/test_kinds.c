@@ -90,6 +90,43 @@ TEST(equal_claims_are_one_question_where_there_are_only_steps)
     rig_done(&rig);
 }
 
+/* Two questions for all: is there something of the other kind, and what is there of this one. */
+TEST(that_there_is_one_kind_only_is_found_out_by_one_question)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    enqueue(&rig, 20);
+    take_one_each(&rig, "job", 4); /* it has the next turn from now on */
+    for (size_t i = 0; i < 3; i++) {
+        pass(&rig, 10 * US_PER_MS);
+        uint64_t jobs = faulty_calls(rig.faulty, FAULTY_CLAIM_JOBS);
+        uint64_t steps = faulty_calls(rig.faulty, FAULTY_CLAIM_STEPS);
+        take_one_each(&rig, "job", 3 + i);
+        CHECK_INT(faulty_calls(rig.faulty, FAULTY_CLAIM_JOBS) - jobs, 1);
+        CHECK_INT(faulty_calls(rig.faulty, FAULTY_CLAIM_STEPS) - steps, 1);
+    }
+    rig_done(&rig);
+}
+
+TEST(where_there_are_both_kinds_claims_of_one_task_get_them_by_turns)
+{
+    struct rig rig;
+    struct request *claims[6];
+    rig_init(&rig, 1000);
+    enqueue(&rig, 6);
+    start(&rig, 6);
+    for (size_t i = 0; i < 6; i++)
+        rig_submit(&rig, claims[i] = claim_some(1));
+    rig_run(&rig);
+    for (size_t i = 0; i < 6; i++) {
+        CHECK_INT(claims[i]->out.page.count, 1);
+        CHECK(i == 0 || claims[i]->out.page.tasks[0].kind_code !=
+                            claims[i - 1]->out.page.tasks[0].kind_code,
+              "claim %zu got the same kind as the one before it", i);
+    }
+    rig_done(&rig);
+}
+
 TEST(what_this_process_makes_is_seen_at_once)
 {
     struct rig rig;
