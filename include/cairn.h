@@ -394,6 +394,17 @@ typedef struct cairn_job_spec {
                            * backoff (fixed, linear, exponential, quadratic), base_ms, max_ms (0: no
                            * limit) and jitter (0 to 1); what is left out, and NULL: quadratic,
                            * 60000, 0, 0.1 */
+
+    /* If the key is known: "return" finds the earlier job and writes nothing; "fail" refuses the call
+     * with CAIRN_E_CONFLICT; "restart_failed" retries the earlier job if it has failed, and finds it;
+     * "new_if_ended" takes the key from the earlier job if it has ended, and records this one.  If the
+     * earlier job was purged, the last two record this one.  NULL: "return". */
+    const char *on_existing;
+
+    /* Not 0: it runs this long after it was recorded last.  If the job with its key is pending, that job
+     * is moved to this much time from now and gets this payload; it is found as an earlier one.
+     * Needs a key, and no run_at_us. */
+    int64_t debounce_ms;
 } cairn_job_spec;
 
 #define CAIRN_JOB_VALUES_(SET) \
@@ -404,7 +415,7 @@ CAIRN_DEFAULTS_(cairn_job_spec, CAIRN_JOB_VALUES_)
 /* Frozen. */
 typedef struct cairn_enqueued {
     char id[40];   /* of the job or instance, a UUID */
-    bool existing; /* the key was known: this is the earlier one, and nothing was written */
+    bool existing; /* the key was known: this is the earlier one */
 } cairn_enqueued;
 
 /* Records jobs in one commit.  After CAIRN_OK they will be executed even if this process
@@ -1009,6 +1020,10 @@ typedef struct cairn_start_options {
     const char *tell_instance, *tell_event;
 
     const char *tags; /* as in cairn_job_spec */
+
+    const char
+        *on_existing; /* as in cairn_job_spec; "restart_failed" restarts a failed instance,
+                              * from its own input */
 } cairn_start_options;
 
 #define CAIRN_START_VALUES_(SET) SET(size, sizeof(cairn_start_options))

@@ -289,6 +289,9 @@ func WaitEvent[T any](c *Context, event string, options *WaitOptions) (T, error)
 func (c *Context) Enqueue(taskType string, payload any, options *ChildOptions) (string, error) {
 	o := childOptions(options)
 	body, err := makeJobBody(c.run.codec(), c.run.worker.engine.storeClock(c), JobSpec{taskType, payload, o.Job})
+	if err == nil && o.Job != nil {
+		err = checkPlainKey("what a function starts", o.Job.OnExisting, o.Job.Debounce)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -371,6 +374,9 @@ func childOptions(o *ChildOptions) ChildOptions {
 
 func (c *Context) makeStart(workflow string, input any, o *StartOptions) (*passage.Start, error) {
 	body, err := makeStartBody(c.run.codec(), c.run.worker.engine.storeClock(c), workflow, input, o)
+	if err == nil {
+		err = checkPlainKey("what a function starts", body.OnExisting, 0)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ type StartOptions struct {
 	Delay    time.Duration     // from now; excludes At
 	Metadata map[string]any    // kept beside the input, such as a trace context
 	Tags     map[string]string // it is found by them, see InstanceFilter; at most 16
+
+	OnExisting OnExisting // what to do if the key is known; "": ReturnExisting
 }
 
 // InstanceFilter says which instances Instances lists; what is empty is not compared.
@@ -91,6 +93,8 @@ type startBody struct {
 	StartAt  *time.Time        `json:"start_at,omitempty"`
 	Metadata map[string]any    `json:"metadata,omitempty"`
 	Tags     map[string]string `json:"tags,omitempty"`
+
+	OnExisting OnExisting `json:"on_existing,omitempty"`
 }
 
 func makeStartBody(codec Codec, now func() (time.Time, error), workflow string, input any, o *StartOptions) (startBody, error) {
@@ -101,7 +105,7 @@ func makeStartBody(codec Codec, now func() (time.Time, error), workflow string, 
 	body := startBody{Workflow: workflow, Input: text}
 	if o != nil {
 		body.Version, body.Key, body.Metadata = o.Version, o.Key, o.Metadata
-		body.Tags = o.Tags
+		body.Tags, body.OnExisting = o.Tags, o.OnExisting
 		body.StartAt, err = chooseTime(now, o.At, o.Delay)
 	}
 	return body, err
@@ -118,7 +122,7 @@ func startInstance[R any](ctx context.Context, e *Engine, workflow string, input
 		return nil, err
 	}
 	var made enqueued
-	if err := e.post(ctx, "/v1/instances", body, body.Key != "", &made); err != nil {
+	if err := e.post(ctx, "/v1/instances", body, body.OnExisting.isFound(body.Key), &made); err != nil {
 		return nil, err
 	}
 	return &InstanceHandle[R]{ID: made.ID, Existing: made.Existing, engine: e}, nil
@@ -137,7 +141,7 @@ func (e *Engine) Instances(ctx context.Context, filter InstanceFilter) func(yiel
 // InstanceHandle stands for an instance whose result is an R.
 type InstanceHandle[R any] struct {
 	ID       string
-	Existing bool // the key was known, and nothing was written
+	Existing bool // the key was known: this is the earlier one
 
 	engine *Engine
 }

@@ -20,6 +20,23 @@ type JobOptions struct {
 	Tags        map[string]string // it is found by them, see JobFilter; at most 16
 	Timeout     time.Duration     // a call that takes longer has failed; 0: no limit
 	Retry       *Backoff          // nil: quadratic, from 1 min, jitter 0.1
+	OnExisting  OnExisting        // what to do if the key is known; "": ReturnExisting
+	Debounce    time.Duration     // runs this long after it was enqueued last, with the last payload; needs Key
+}
+
+// OnExisting says what becomes of a job or an instance whose key is known.
+type OnExisting string
+
+const (
+	ReturnExisting OnExisting = "return"         // the earlier one is returned
+	FailIfExisting OnExisting = "fail"           // ErrConflict
+	RestartFailed  OnExisting = "restart_failed" // the earlier one, which is retried or restarted if it has failed
+	NewIfEnded     OnExisting = "new_if_ended"   // a new one gets the key if the earlier one has ended
+)
+
+// isFound says whether a second try of the same call finds what the first one has made.
+func (o OnExisting) isFound(key string) bool {
+	return key != "" && (o == "" || o == ReturnExisting)
 }
 
 // JobSpec is a job to record, for EnqueueMany.
@@ -48,6 +65,8 @@ type jobBody struct {
 	Tags        map[string]string    `json:"tags,omitempty"`
 	TimeoutMS   int64                `json:"timeout_ms,omitempty"`
 	Retry       *passage.CommitRetry `json:"retry,omitempty"`
+	OnExisting  OnExisting           `json:"on_existing,omitempty"`
+	DebounceMS  int64                `json:"debounce_ms,omitempty"`
 }
 
 // retryOf is a Backoff as jobs have it; nil: the default.
@@ -102,6 +121,10 @@ func makeJobBody(codec Codec, now func() (time.Time, error), spec JobSpec) (jobB
 		if o.Timeout < 0 {
 			return body, newError(ErrBadInput, "Timeout is %s; it must not be negative", o.Timeout)
 		}
+		body.OnExisting, body.DebounceMS = o.OnExisting, toMS(o.Debounce)
+		if o.Debounce < 0 {
+			return body, newError(ErrBadInput, "Debounce is %s; it must not be negative", o.Debounce)
+		}
 		body.RunAt, err = chooseTime(now, o.At, o.Delay)
 	}
 	return body, err
@@ -130,7 +153,7 @@ func enqueueJob[R any](ctx context.Context, e *Engine, spec JobSpec) (*JobHandle
 		return nil, err
 	}
 	var made enqueued
-	if err := e.post(ctx, "/v1/jobs", body, body.Key != "", &made); err != nil {
+	if err := e.post(ctx, "/v1/jobs", body, body.OnExisting.isFound(body.Key), &made); err != nil {
 		return nil, err
 	}
 	return &JobHandle[R]{ID: made.ID, Existing: made.Existing, engine: e}, nil
@@ -165,7 +188,7 @@ func (e *Engine) enqueueBatch(ctx context.Context, clock func() (time.Time, erro
 		if err != nil {
 			return nil, err
 		}
-		repeat = repeat && one.Key != ""
+		repeat = repeat && one.OnExisting.isFound(one.Key)
 		body.Jobs = append(body.Jobs, one)
 	}
 	var made struct {
@@ -188,7 +211,7 @@ func (e *Engine) Jobs(ctx context.Context, filter JobFilter) func(yield func(*Jo
 // JobHandle stands for a job whose result is an R.
 type JobHandle[R any] struct {
 	ID       string
-	Existing bool // the key was known, and nothing was written
+	Existing bool // the key was known: this is the earlier one
 
 	engine *Engine
 }

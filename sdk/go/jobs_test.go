@@ -375,3 +375,33 @@ func TestLookingAfterAStore(t *testing.T) {
 		})
 	})
 }
+
+func TestAKnownKeyIsRefusedMovedOrTaken(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx, key := within(t), unique()
+		with := func(o cairn.JobOptions) *cairn.JobOptions { o.Key = key; return &o }
+		late := with(cairn.JobOptions{Debounce: time.Hour})
+		first := must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, "index", 1, late))
+		again := must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, "index", 2, late))
+		equal(t, "moved", fmt.Sprint(again.Existing, again.ID == first.ID), "true true")
+		equal(t, "payload", string(must[*cairn.Job](t)(first.Get(ctx)).Payload), "2")
+		if _, err := db.Enqueue(ctx, "index", 3, with(cairn.JobOptions{OnExisting: cairn.FailIfExisting})); !errors.Is(err, cairn.ErrConflict) {
+			t.Error("the answer is", err)
+		}
+		if _, err := db.Enqueue(ctx, "index", 3, &cairn.JobOptions{Key: key, Debounce: -1}); !errors.Is(err, cairn.ErrBadInput) {
+			t.Error("the answer is", err)
+		}
+		if err := first.Cancel(ctx); err != nil {
+			t.Fatal(err)
+		}
+		taken := must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, "index", 4, with(cairn.JobOptions{OnExisting: cairn.NewIfEnded})))
+		equal(t, "another", fmt.Sprint(taken.Existing, taken.ID == first.ID), "false false")
+
+		must[*cairn.Deployed](t)(db.Deploy(ctx, cairn.Text("{workflow: known, version: 1, steps: [{step: a}]}")))
+		run := must[*cairn.InstanceHandle[json.RawMessage]](t)(db.Start(ctx, "known", nil, &cairn.StartOptions{Key: key}))
+		_, err := db.Start(ctx, "known", nil, &cairn.StartOptions{Key: key, OnExisting: cairn.FailIfExisting})
+		if !errors.Is(err, cairn.ErrConflict) || !strings.Contains(err.Error(), run.ID) {
+			t.Error("the answer is", err)
+		}
+	})
+}

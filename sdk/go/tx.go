@@ -116,6 +116,9 @@ func (t *Tx) Start(ctx context.Context, workflow string, input any, options *Sta
 	if err == nil {
 		err = checkTimes(o.At, o.Delay)
 	}
+	if err == nil {
+		err = checkPlainKey("a transaction", o.OnExisting, 0)
+	}
 	if err != nil {
 		return TxID{}, err
 	}
@@ -128,6 +131,17 @@ func (t *Tx) Start(ctx context.Context, workflow string, input any, options *Sta
 	}
 	id, err := t.store.start(ctx, t, start)
 	return id, t.store.explain(err)
+}
+
+// checkPlainKey refuses what only a call to the engine can do about a key that is known.
+func checkPlainKey(where string, onExisting OnExisting, debounce time.Duration) error {
+	if onExisting != "" && onExisting != ReturnExisting {
+		return newError(ErrBadInput, "OnExisting %q is not for %s", onExisting, where)
+	}
+	if debounce != 0 {
+		return newError(ErrBadInput, "Debounce is not for %s", where)
+	}
+	return nil
 }
 
 func checkTimes(at time.Time, delay time.Duration) error {
@@ -159,6 +173,9 @@ func makeTxJob(spec JobSpec) (*txJob, error) {
 	payload, err := encodePayload(jsonCodec{}, spec.Payload)
 	if err == nil {
 		err = checkTimes(o.At, o.Delay)
+	}
+	if err == nil {
+		err = checkPlainKey("a transaction", o.OnExisting, o.Debounce)
 	}
 	if err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ void print_body(const struct answer *answer)
         putchar('\n');
 }
 
-void print_created(const struct args *args, const struct answer *answer)
+void print_created(const struct args *args, const struct answer *answer, bool may_change)
 {
     if (args_wants(args, "json")) {
         print_body(answer);
@@ -144,8 +144,8 @@ void print_created(const struct args *args, const struct answer *answer)
     }
     puts(text_of(answer->tree, "id"));
     if (is_true(answer->tree, "existing"))
-        fprintf(stderr, "existing: the key \"%s\" is known, nothing was written\n",
-                args_text(args, "key"));
+        fprintf(stderr, "existing: the key \"%s\" is known%s\n", args_text(args, "key"),
+                may_change ? "" : ", nothing was written");
 }
 
 void print_items(const struct answer *answer, bool *is_continued)

@@ -51,7 +51,7 @@ void answer_done(struct answer *answer);
 void print_body(const struct answer *answer);
 
 /* The answer {"id", "existing"} of a command with --key. */
-void print_created(const struct args *args, const struct answer *answer);
+void print_created(const struct args *args, const struct answer *answer, bool may_change);
 
 /* The items of a list as they stand in the answer, so that several answers make one document. */
 void print_items(const struct answer *answer, bool *is_continued);

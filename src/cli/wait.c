@@ -170,8 +170,10 @@ int print_created_and_wait(const struct args *args, cairn_engine *engine, enum w
     cleanup(answer_done) struct answer answer = {0};
     cleanup(buf_donep) struct buf end = {0};
     bool is_waiting = args_has(args, "wait"), is_json = args_wants(args, "json");
+    bool may_change =
+        args_has(args, "on-existing") || (kind == WAIT_JOB && args_has(args, "debounce"));
     if (!is_waiting || !is_json)
-        print_created(args, created);
+        print_created(args, created, may_change);
     fflush(stdout);
     if (!is_waiting)
         return EXIT_DONE;

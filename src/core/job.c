@@ -13,7 +13,9 @@
 /* Rows are where a job is, entries what can happen to it there, with an attempt left.  A pair
  * left out is refused. */
 static const enum job_status next[JOB_STATUS_COUNT][JOB_ACTION_COUNT] = {
-    [JOB_PENDING] = {[JOB_CANCEL] = JOB_CANCELLED, [JOB_DELETE] = JOB_CANCELLED},
+    [JOB_PENDING] = {[JOB_CANCEL] = JOB_CANCELLED,
+                     [JOB_DELETE] = JOB_CANCELLED,
+                     [JOB_DEBOUNCE] = JOB_PENDING},
     [JOB_LEASED] = {[JOB_COMPLETE] = JOB_SUCCEEDED,
                     [JOB_FAIL] = JOB_PENDING,
                     [JOB_RETRY] = JOB_PENDING,
@@ -248,6 +250,16 @@ static struct job_verdict control(struct job_row *row, enum job_action action, i
     return verdict;
 }
 
+/* Asked for once more while it waits: it runs this long after the latest of those that asked. */
+static struct job_verdict debounce(struct job_row *row, int64_t delay_us, int64_t now_us)
+{
+    if (job_next(row->status, JOB_DEBOUNCE) == JOB_NONE || row->deleted_at_us)
+        return (struct job_verdict){.code = CAIRN_E_WRONG_STATE};
+    make_pending(row, instant_add(now_us, delay_us), now_us);
+    row->updated_at_us = now_us;
+    return (struct job_verdict){.is_changed = true, .event = EVENT_DEBOUNCED};
+}
+
 struct job_verdict job_apply(struct job_row *row, const struct job_input *input, int64_t now_us,
                              struct rng *rng)
 {
@@ -260,6 +272,8 @@ struct job_verdict job_apply(struct job_row *row, const struct job_input *input,
     case JOB_DELETE:
     case JOB_REVIVE:
         return control(row, input->action, now_us);
+    case JOB_DEBOUNCE:
+        return debounce(row, input->delay_us, now_us);
     default:
         return report(row, input, now_us, rng);
     }

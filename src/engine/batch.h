@@ -223,6 +223,17 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
 
 /* ---- batch_report.c ------------------------------------------------------------------------- */
 
+/* Jobs that are about to be inserted by one statement. */
+struct new_jobs {
+    struct job_row *rows;
+    cairn_enqueued **enqueued; /* an entry for each row: its id, and what becomes of it */
+    size_t count;
+};
+cairn_code new_jobs_make(struct batch *batch, size_t room, struct new_jobs *ret);
+void new_jobs_add(struct batch *batch, struct new_jobs *jobs, const cairn_job_spec *spec,
+                  cairn_enqueued *enqueued);
+cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs);
+
 /* What core is asked by a report about a job. */
 struct job_input report_to_input(const struct request *request, const cairn_report *report);
 
@@ -248,6 +259,9 @@ cairn_code batch_collect_leases(struct batch *batch);
 bool request_is_about_instance(enum request_op op); /* a signal, a decision; operation.c */
 /* Finds the instance that a requeue is about, so that it can be locked with all others. */
 cairn_code batch_find_record_instance(struct batch *batch, struct request *request);
+/* Begins an instance anew; its children are stopped first.  The request is refused if they cannot be yet. */
+cairn_code batch_restart(struct batch *batch, struct request *request,
+                         struct workset_instance *instance, cairn_code *ret_verdict);
 /* The instance that a request is about; NULL, and the request is refused, if there is none. */
 cairn_code batch_take_instance(struct batch *batch, struct request *request,
                                struct workset_instance **ret_instance);
@@ -265,6 +279,22 @@ cairn_code batch_append_outbox(struct batch *batch);
 
 /* Refuses a request whose claim names a type that another runtime owns. */
 cairn_code batch_check_runtime(struct batch *batch, struct request *request);
+
+/* ---- batch_key.c ---------------------------------------------------------------------------- */
+
+/* Whether it starts or enqueues with on_existing or debounce_ms: then the owners of its keys are looked at,
+ * at its own turn. */
+bool request_minds_keys(const struct request *request);
+/* The ids of these owners, which are locked with all other rows. */
+cairn_code batch_list_key_owners(struct batch *batch, const struct request *request,
+                                 const char ***ret_ids, size_t *ret_count);
+
+cairn_code batch_enqueue_minding(struct batch *batch, struct request *request);
+/* Does what the owner of the key asks for, if there is one.  *ret_is_free: the instance is to be started. */
+cairn_code batch_mind_start(struct batch *batch, struct request *request, const char *workflow,
+                            bool *ret_is_free);
+/* Others have inserted a row with the key meanwhile: everything is tried again. */
+cairn_code batch_key_taken(struct batch *batch, const char *key);
 
 /* ---- batch_start.c -------------------------------------------------------------------------- */
 

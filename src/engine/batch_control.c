@@ -74,8 +74,7 @@ static cairn_code part_with_children(struct batch *batch, struct request *reques
                                      const struct workset_instance *instance)
 {
     bool is_done = true;
-    if (request->op == OP_RESTART)
-        TRY(batch_stop_children(batch, instance, &is_done));
+    TRY(batch_stop_children(batch, instance, &is_done));
     if (!is_done)
         request->code =
             fail(&request->error, CAIRN_E_BUSY,
@@ -84,12 +83,25 @@ static cairn_code part_with_children(struct batch *batch, struct request *reques
     return CAIRN_OK;
 }
 
+cairn_code batch_restart(struct batch *batch, struct request *request,
+                         struct workset_instance *instance, cairn_code *ret_verdict)
+{
+    const struct flow_who who = {.token = request->token_name};
+    TRY(part_with_children(batch, request, instance));
+    if (request->code)
+        return CAIRN_OK;
+    TRY(flow_restart(&instance->flow, &who, ret_verdict));
+    if (!*ret_verdict)
+        workset_revise(instance);
+    return CAIRN_OK;
+}
+
 cairn_code batch_control_instance(struct batch *batch, struct request *request)
 {
     cairn_code verdict = CAIRN_OK;
     struct workset_instance *instance;
     TRY(batch_take_instance(batch, request, &instance));
-    if (instance)
+    if (instance && request->op == OP_RESTART)
         TRY(part_with_children(batch, request, instance));
     if (!instance || request->code)
         return CAIRN_OK;

@@ -43,6 +43,9 @@ static struct job_facts facts_of(const struct job_row *row, const struct job_inp
             facts.error = row->last_error;
         }
         break;
+    case EVENT_DEBOUNCED:
+        facts.run_at_us = row->run_at_us;
+        break;
     case EVENT_HEARTBEAT:
         facts.extend_us = input->extend_us;
         break;
@@ -157,7 +160,8 @@ static struct job_row new_row(const struct batch *batch, const cairn_job_spec *s
                               const char *id)
 {
     int64_t now_us = batch->tx->now_us;
-    int64_t run_at_us = spec->run_at_us ? spec->run_at_us : now_us;
+    int64_t run_at_us =
+        spec->run_at_us ? spec->run_at_us : instant_add(now_us, spec->debounce_ms * US_PER_MS);
     return (struct job_row){
         .id = id,
         .type = spec->type,
@@ -196,14 +200,7 @@ static cairn_code note_inserted(struct batch *batch, const struct job_row *row,
     return batch_tell_job_event(batch, row, EVENT_CREATED, NULL, row->last_event, 0, 1);
 }
 
-/* Jobs that are about to be inserted by one statement. */
-struct new_jobs {
-    struct job_row *rows;
-    cairn_enqueued **enqueued; /* an entry for each row: its id, and what becomes of it */
-    size_t count;
-};
-
-static cairn_code new_jobs_make(struct batch *batch, size_t room, struct new_jobs *ret)
+cairn_code new_jobs_make(struct batch *batch, size_t room, struct new_jobs *ret)
 {
     *ret = (struct new_jobs){
         .rows = arena_array(&batch->arena, room, sizeof *ret->rows),
@@ -212,8 +209,8 @@ static cairn_code new_jobs_make(struct batch *batch, size_t room, struct new_job
     return ret->rows && ret->enqueued ? CAIRN_OK : fail_memory(batch->error);
 }
 
-static void new_jobs_add(struct batch *batch, struct new_jobs *jobs, const cairn_job_spec *spec,
-                         cairn_enqueued *enqueued)
+void new_jobs_add(struct batch *batch, struct new_jobs *jobs, const cairn_job_spec *spec,
+                  cairn_enqueued *enqueued)
 {
     jobs->rows[jobs->count] = new_row(batch, spec, enqueued->id);
     jobs->enqueued[jobs->count++] = enqueued;
@@ -225,7 +222,7 @@ static void know_events(const struct batch *batch, const struct new_jobs *jobs)
         jobs->rows[i].last_event = batch_known_event(batch, jobs->rows[i].last_event);
 }
 
-static cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
+cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
 {
     enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
     NEED(results, batch->error);
@@ -249,13 +246,13 @@ bool request_enqueues_children(const struct request *request)
            request->op == OP_SCHEDULE_TRIGGER;
 }
 
-/* The next request with jobs to insert, from `at` on; NULL: none before a commit that enqueues,
- * whose jobs come first. */
+/* The next request with jobs to insert, from `at` on; NULL: none before a commit that enqueues, whose
+ * jobs come first, or a request that looks at who has its keys. */
 static struct request *next_enqueue(struct request *at)
 {
     for (; at && !request_enqueues_children(at); at = at->next)
         if (at->op == OP_ENQUEUE && !at->code)
-            return at;
+            return request_minds_keys(at) ? NULL : at;
     return NULL;
 }
 
@@ -263,6 +260,8 @@ cairn_code batch_enqueue(struct batch *batch, struct request *first)
 {
     size_t room = 0;
     struct new_jobs jobs;
+    if (request_minds_keys(first))
+        return batch_enqueue_minding(batch, first);
     if (batch->are_jobs_ahead)
         return CAIRN_OK;
     batch->are_jobs_ahead = true;

@@ -67,6 +67,18 @@ static cairn_code name_beaten(struct batch *batch, struct request *request)
     return CAIRN_OK;
 }
 
+static cairn_code name_key_owners(struct batch *batch, struct request *request)
+{
+    const char **ids;
+    size_t count;
+    if (!request_minds_keys(request))
+        return CAIRN_OK;
+    TRY(batch_list_key_owners(batch, request, &ids, &count));
+    for (size_t i = 0; i < count; i++)
+        TRY(name_row(batch, request, ids[i], request->op == OP_ENQUEUE));
+    return CAIRN_OK;
+}
+
 static cairn_code name_rows_of(struct batch *batch, struct request *request)
 {
     switch (request->op) {
@@ -82,7 +94,10 @@ static cairn_code name_rows_of(struct batch *batch, struct request *request)
     case OP_JOB_DELETE:
     case OP_JOB_RETRY:
         return name_row(batch, request, request->in.id, true);
+    case OP_ENQUEUE:
+        return name_key_owners(batch, request);
     case OP_START:
+        TRY(name_key_owners(batch, request));
         return request->in.start.tell_instance
                    ? name_row(batch, request, request->in.start.tell_instance, false)
                    : CAIRN_OK;

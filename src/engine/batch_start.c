@@ -293,13 +293,14 @@ static bool has_parent(struct batch *batch, struct request *request)
 }
 
 /* The next request that starts an instance, from `at` on; NULL: none before a deployment, which may
- * bring another version, or a commit that starts instances, which come first, or a child. */
+ * bring another version, or a commit that starts instances, which come first, or a child, or a request
+ * that looks at who has its key. */
 static struct request *next_start(struct request *at)
 {
     for (; at && at->op != OP_DEPLOY && !request_starts_children(at) && !is_child(at);
          at = at->next)
         if (at->op == OP_START && !at->code)
-            return at;
+            return request_minds_keys(at) ? NULL : at;
     return NULL;
 }
 
@@ -323,12 +324,38 @@ static cairn_code start_ahead(struct batch *batch, struct request *first)
     return insert_starting(batch, &starting);
 }
 
+/* One whose key is known may take it from its owner, or begin that anew. */
+static cairn_code start_minding(struct batch *batch, struct request *request)
+{
+    struct plan *plans = NULL;
+    struct starting starting;
+    const struct definition *definition;
+    bool is_free = false;
+    batch->are_starts_ahead = false;
+    TRY(find_plan(batch, &plans, request, &request->in.start, &definition));
+    if (!definition || !has_parent(batch, request))
+        return CAIRN_OK;
+    TRY(batch_make_ids(batch, request, 1));
+    TRY(batch_mind_start(batch, request, definition->name, &is_free));
+    if (!is_free)
+        return CAIRN_OK;
+    TRY(make_starting(batch, 1, &starting));
+    TRY(add_starting(batch, &starting, &request->in.start, NULL, request->out.enqueued,
+                     definition, request->was_unsure));
+    TRY(insert_starting(batch, &starting));
+    return request->out.enqueued[0].existing ? batch_key_taken(batch, request->in.start.key)
+                                             : CAIRN_OK;
+}
+
 /* DLQ records of steps that failed at once are written at the request's own turn. */
 cairn_code batch_start(struct batch *batch, struct request *request)
 {
-    if (!batch->are_starts_ahead || is_child(request))
+    bool minds_key = request_minds_keys(request);
+    if (minds_key)
+        TRY(start_minding(batch, request));
+    else if (!batch->are_starts_ahead || is_child(request))
         TRY(start_ahead(batch, request));
-    batch->are_starts_ahead = true;
+    batch->are_starts_ahead = !minds_key;
     struct workset_instance *instance =
         request->code ? NULL : workset_find(batch, request->out.enqueued[0].id);
     return instance ? workset_write_parked(instance) : CAIRN_OK;

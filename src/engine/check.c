@@ -38,6 +38,27 @@ cairn_code check_lease(struct check *check, const char *worker, const char *task
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
+static cairn_code check_on_existing(struct check *check, const char *word, const char *key)
+{
+    enum on_existing on_existing = on_existing_from(word);
+    if (word && !on_existing)
+        return check_bad(check, "on_existing",
+                         "must be return, fail, restart_failed or new_if_ended");
+    if (on_existing > EXISTING_RETURN && !key)
+        return check_bad(check, "on_existing", "needs a key");
+    return CAIRN_OK;
+}
+
+static cairn_code check_debounce(struct check *check, const cairn_job_spec *spec)
+{
+    TRY(check_ms(check, "debounce_ms", spec->debounce_ms, 0));
+    if (spec->debounce_ms && !spec->key)
+        return check_bad(check, "debounce_ms", "needs a key");
+    if (spec->debounce_ms && spec->run_at_us)
+        return check_bad(check, "debounce_ms", "says when it runs, as run_at does: give one");
+    return CAIRN_OK;
+}
+
 cairn_code check_job_spec(struct check *check, cairn_job_spec *spec)
 {
     if (!spec->payload)
@@ -51,6 +72,8 @@ cairn_code check_job_spec(struct check *check, cairn_job_spec *spec)
     TRY(check_range(check, "max_attempts", spec->max_attempts, 1, INT32_MAX));
     TRY(check_ms(check, "timeout_ms", spec->timeout_ms, 0));
     TRY(retry_check(spec->retry, check->error));
+    TRY(check_on_existing(check, spec->on_existing, spec->key));
+    TRY(check_debounce(check, spec));
     return check_range(check, "run_at", spec->run_at_us, 0, INSTANT_MAX);
 }
 
@@ -225,6 +248,7 @@ cairn_code check_start_options(struct check *check, cairn_start_options *in)
         TRY(check_name(check, "tell_instance", in->tell_instance));
         TRY(check_name(check, "tell_event", in->tell_event));
     }
+    TRY(check_on_existing(check, in->on_existing, in->key));
     return check_range(check, "start_at", in->start_at_us, 0, INSTANT_MAX);
 }
 

@@ -131,17 +131,30 @@ static bool is_instance_of(const char *id, const char *task_id)
     return strncmp(task_id, id, len) == 0 && task_id[len] == '.';
 }
 
+/* A run may be repeated, and its steps say what it has started: a key that is known is found. */
+static cairn_code check_found(struct check *check, const char *on_existing, int64_t debounce_ms)
+{
+    if (on_existing_from(on_existing) > EXISTING_RETURN)
+        return check_bad(check, "on_existing", "can only be return for what a function starts");
+    if (debounce_ms)
+        return check_bad(check, "debounce_ms", "is not for what a function starts");
+    return CAIRN_OK;
+}
+
 static cairn_code check_children(struct check *check, struct commit_input *in)
 {
     TRY(check_entries(check, "jobs", in->job_count, COMMIT_ENTRIES_MAX));
     for (size_t i = 0; i < in->job_count; i++) {
         TRY(check_child_id(check, in->jobs[i].id, in->jobs[i].seq));
+        const cairn_job_spec *spec = &in->jobs[i].spec;
         TRY(check_job_spec(check, &in->jobs[i].spec));
+        TRY(check_found(check, spec->on_existing, spec->debounce_ms));
     }
     TRY(check_entries(check, "instances", in->start_count, COMMIT_ENTRIES_MAX));
     for (size_t i = 0; i < in->start_count; i++) {
         TRY(check_child_id(check, in->starts[i].id, in->starts[i].seq));
         TRY(check_start_options(check, &in->starts[i].options));
+        TRY(check_found(check, in->starts[i].options.on_existing, 0));
         const char *parent = in->starts[i].options.tell_instance;
         if (parent && !is_instance_of(parent, in->task_id))
             return check_bad(check, "tell_instance", "is not the function's own instance");

@@ -121,10 +121,16 @@ static void add_signal(const cairn_signal_options *in, struct json_out *out)
     json_close(out, '}');
 }
 
-static bool all_have_keys(const struct enqueue_input *in)
+/* With a key it is found by a second try, unless that would refuse it or begin another one. */
+static bool is_found_again(const char *key, const char *on_existing)
+{
+    return key && (!on_existing || strcmp(on_existing, "return") == 0);
+}
+
+static bool all_are_found_again(const struct enqueue_input *in)
 {
     for (size_t i = 0; i < in->count; i++)
-        if (!in->specs[i].key)
+        if (!is_found_again(in->specs[i].key, in->specs[i].on_existing))
             return false;
     return true;
 }
@@ -153,7 +159,9 @@ static bool is_repeatable(const struct operation *operation, const struct reques
     if (operation->repeat != REPEAT_BY_HAND)
         return operation->repeat == REPEAT_ALWAYS;
     if (request->op == OP_ENQUEUE)
-        return all_have_keys(&request->in.enqueue);
+        return all_are_found_again(&request->in.enqueue);
+    if (request->op == OP_START)
+        return is_found_again(request->in.start.key, request->in.start.on_existing);
     if (request->op == OP_REPORT)
         return !request->in.report.is_claiming;
     assert(request->op == OP_COMMIT);

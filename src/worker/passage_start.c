@@ -75,6 +75,15 @@ static cairn_code learn_id(struct cairn_passage *passage, bool is_job, char ret_
     return code;
 }
 
+/* A run may be repeated: a key that is known must be found. */
+static cairn_code check_found(struct cairn_passage *passage, const char *on_existing)
+{
+    if (!on_existing || on_existing_from(on_existing) == EXISTING_RETURN)
+        return CAIRN_OK;
+    return fail(&passage->last, CAIRN_E_BAD_INPUT,
+                "on_existing can only be return for what a function starts");
+}
+
 /* ---- jobs ---------------------------------------------------------------------------------- */
 
 static cairn_code add_job(struct cairn_passage *passage, const cairn_job_spec *spec,
@@ -108,6 +117,11 @@ static cairn_code start_job(struct cairn_passage *passage, const char *key,
     TRY(metadata_check(spec.metadata, &passage->last));
     TRY(tags_check(spec.tags, &passage->last));
     TRY(retry_check(spec.retry, &passage->last));
+    TRY(check_found(passage, spec.on_existing));
+    if (spec.debounce_ms)
+        return fail(&passage->last, CAIRN_E_BAD_INPUT,
+                    "debounce_ms is not for what a function starts");
+    spec.on_existing = NULL;
     TRY(remember_start(passage, key ? key : spec.type, ret_id, &seq));
     if (!seq)
         return CAIRN_OK;
@@ -169,6 +183,8 @@ static cairn_code start_workflow(struct cairn_passage *passage, const char *key,
     TRY(passage_check_json(passage, options.input, "input"));
     TRY(metadata_check(options.metadata, &passage->last));
     TRY(tags_check(options.tags, &passage->last));
+    TRY(check_found(passage, options.on_existing));
+    options.on_existing = NULL;
     TRY(remember_start(passage, key ? key : options.workflow, ret_id, &seq));
     if (!seq)
         return CAIRN_OK;

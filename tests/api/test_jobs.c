@@ -21,6 +21,35 @@ TEST(a_new_job_answers_201_and_a_known_key_200)
     caller_close(&caller);
 }
 
+TEST(a_known_key_can_be_refused_moved_or_taken)
+{
+    struct caller caller;
+    char target[80];
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/jobs",
+             "{\"type\":\"a.v1\",\"key\":\"k\",\"debounce_ms\":1000,\"payload\":1}");
+    snprintf(target, sizeof target, "/v1/jobs/%s", text_at(&caller, "id"));
+    call_for(&caller, 409, "POST", "/v1/jobs",
+             "{\"type\":\"a.v1\",\"key\":\"k\",\"on_existing\":\"fail\"}");
+    CHECK_STR(text_at(&caller, "code"), "conflict");
+    call_for(&caller, 409, "POST", "/v1/jobs",
+             "{\"jobs\":[{\"type\":\"a.v1\",\"key\":\"l\"},"
+             "{\"type\":\"a.v1\",\"key\":\"k\",\"on_existing\":\"fail\"}]}");
+    call_for(&caller, 200, "POST", "/v1/jobs",
+             "{\"type\":\"a.v1\",\"key\":\"k\",\"debounce_ms\":1000,\"payload\":2}");
+    call_for(&caller, 200, "GET", target, NULL);
+    CHECK_INT(int_at(&caller, "payload"), 2);
+    call_for(&caller, 400, "POST", "/v1/jobs", "{\"type\":\"a.v1\",\"debounce_ms\":1000}");
+    call_for(&caller, 400, "POST", "/v1/jobs",
+             "{\"type\":\"a.v1\",\"key\":\"k\",\"on_existing\":\"replace\"}");
+    call_for(&caller, 200, "DELETE", target, NULL);
+    call_for(&caller, 201, "POST", "/v1/jobs",
+             "{\"type\":\"a.v1\",\"key\":\"k\",\"on_existing\":\"new_if_ended\"}");
+    call_for(&caller, 200, "GET", "/v1/jobs", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 1);
+    caller_close(&caller);
+}
+
 TEST(a_job_has_the_columns_of_the_table)
 {
     struct caller caller;

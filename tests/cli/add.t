@@ -6,13 +6,39 @@ $ cairn job add mail.send.v1 --payload '{"to": "ann"}' -o json
 $ cairn job add mail.send.v1 -o ids
 <id3>
 # A known key finds the first job.
-$ cairn job add mail.send.v1 --key k1
+$ k1=$(cairn job add mail.send.v1 --key k1); echo $k1
 <id4>
 $ cairn job add mail.send.v1 --key k1
 <id4>
 ! existing: the key "k1" is known, nothing was written
 $ cairn job add mail.send.v1 --key k1 -o json
 {"id":"<id4>","existing":true}
+# What to do about a known key can be said.
+$ cairn job add mail.send.v1 --key k1 --on-existing fail
+! cairn: cannot add a job with the key "k1": job "<id4>" has it
+!     with on_existing return, which is the default, its id is the answer
+[1]
+$ cairn job add mail.send.v1 --key k1 --on-existing new_if_ended
+<id4>
+! existing: the key "k1" is known
+$ cairn job cancel $k1 > /dev/null
+$ cairn job add mail.send.v1 --key k1 --on-existing restart_failed
+<id4>
+! existing: the key "k1" is known
+$ new=$(cairn job add mail.send.v1 --key k1 --on-existing new_if_ended); test $new != $k1 && echo another
+another
+$ cairn job add mail.send.v1 --on-existing fail
+! cairn: --on-existing needs --key
+[2]
+# Only the last of several in a short time is executed.
+$ id=$(cairn job add index.v1 --key doc-7 --debounce 1h --payload '{"rev": 1}')
+$ test $(cairn job add index.v1 --key doc-7 --debounce 1h --payload '{"rev": 2}' 2> /dev/null) = $id && echo the same
+the same
+$ cairn job events $id -o json | grep -o '"type":"[a-z]*"'
+"type":"created"
+"type":"debounced"
+$ cairn job show -o json $id | grep -o '"payload":{"rev": *2}' | tr -d ' '
+"payload":{"rev":2}
 # The payload from a file and from standard input.
 $ echo '{"n": 1}' > payload.json
 $ cairn job show -o json $(cairn job add p.v1 --payload @payload.json) | grep -o '"payload":{"n": *1}' | tr -d ' '

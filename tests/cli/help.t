@@ -36,6 +36,12 @@ Options:
   --payloads-from FILE|-  add a job for each line, with the line as its payload;
                           500 in a commit
   --key KEY               if a job has this key, print its id and add nothing
+  --on-existing WHAT      if the key is known: return that job (default), fail,
+                          restart_failed, which retries it if it has failed, or
+                          new_if_ended, which takes the key from a job that has
+                          ended: return fail restart_failed new_if_ended
+  --debounce DURATION     run this long after the job was added last, with the
+                          last payload: a pending job with the key is moved back
   --metadata JSON|@FILE|-
                           object that goes to the handler beside the payload, at
                           most 8 KiB (default none)
@@ -89,4 +95,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-440
+443

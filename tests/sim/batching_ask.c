@@ -82,6 +82,14 @@ static struct batching_task *some_task(struct batching *batching, const char *fo
 
 /* ---- producers --------------------------------------------------------------------------- */
 
+/* What becomes of a key that is known. */
+static const char *draw_on_existing(struct batching *batching)
+{
+    static const char *const words[] = {NULL, "return", "fail", "restart_failed",
+                                        "new_if_ended"};
+    return words[below(batching, sizeof words / sizeof *words)];
+}
+
 static void fill_spec(struct batching *batching, struct request *model, cairn_job_spec *spec)
 {
     *spec = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
@@ -92,13 +100,25 @@ static void fill_spec(struct batching *batching, struct request *model, cairn_jo
         spec->run_at_us = batching->now_us + (1 + below(batching, 5000)) * US_PER_MS;
 }
 
+static void fill_keyed(struct batching *batching, struct request *model, cairn_job_spec *spec)
+{
+    fill_spec(batching, model, spec);
+    if (!spec->key)
+        return;
+    spec->on_existing = draw_on_existing(batching);
+    if (spec->run_at_us || below(batching, 4))
+        return;
+    spec->debounce_ms = 1000 * (1 + below(batching, 4));
+    spec->payload = text(model, "%d", below(batching, 100));
+}
+
 static void ask_enqueue(struct batching *batching)
 {
     struct request *model = add_ask(batching, OP_ENQUEUE);
     size_t count = 1 + (size_t)below(batching, 2);
     cairn_job_spec *specs = room(model, count, sizeof *specs);
     for (size_t i = 0; i < count; i++)
-        fill_spec(batching, model, &specs[i]);
+        fill_keyed(batching, model, &specs[i]);
     model->in.enqueue = (struct enqueue_input){.specs = specs, .count = count};
     give_ids(batching, model, count);
 }
@@ -118,6 +138,7 @@ static void ask_start(struct batching *batching)
     start->workflow = below(batching, 12) ? some_workflow(batching, model) : "late";
     start->input = below(batching, 2) ? "{\"n\": 1}" : "{\"n\": 2}";
     start->key = below(batching, 3) ? NULL : text(model, "k%d", below(batching, 4));
+    start->on_existing = start->key ? draw_on_existing(batching) : NULL;
     if (below(batching, 6) == 0)
         start->start_at_us = batching->now_us + (1 + below(batching, 5000)) * US_PER_MS;
     if (batching->has_families && batching->instance_count && below(batching, 3) == 0) {

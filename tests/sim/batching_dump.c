@@ -322,8 +322,8 @@ static void dump_job(struct look *look, const char *id)
     must(look->ops->get_job(look->tx, id, &row, &error), &error);
     buf_printf(look->out, "\n%s %s %s %d/%d ready %d", row.id, row.type,
                job_status_name(row.status), row.attempt, row.max_attempts, row.is_ready);
-    const char *texts[] = {row.key,         row.leased_by,  row.token, row.ended_by,
-                           row.ended_token, row.last_error, row.result};
+    const char *texts[] = {row.key,         row.leased_by,  row.token,  row.ended_by,
+                           row.ended_token, row.last_error, row.result, row.payload};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add(look->out, texts[i]);
     int64_t times[] = {row.run_at_us, row.lease_until_us, row.created_at_us, row.updated_at_us,

@@ -219,6 +219,12 @@ static void pick_name(struct twins *twins, char ret_name[16])
              is_function ? which - twins->workflows : which);
 }
 
+static const char *draw_on_existing(struct twins *twins)
+{
+    static const char *const words[] = {NULL, "fail", "restart_failed", "new_if_ended"};
+    return words[twin_below(twins, 4)];
+}
+
 static void start(struct twins *twins)
 {
     char name[16];
@@ -229,6 +235,7 @@ static void start(struct twins *twins)
     options.version = name[0] == 'f' ? twin_below(twins, 3) : 0;
     options.input = "{\"n\": 1, \"b\": [true, null], \"a\": \"\\u00fc\"}";
     options.key = twin_below(twins, 4) ? NULL : "same";
+    options.on_existing = options.key ? draw_on_existing(twins) : NULL;
     if (twin_below(twins, 5) == 0)
         options.start_at_us = twins->now_us + twin_below(twins, 5000) * US_PER_MS;
     if (twins->instance_count && twin_below(twins, 4) == 0) {
@@ -252,12 +259,17 @@ static void enqueue(struct twins *twins)
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     spec.type = "j";
     spec.max_attempts = 1 + twin_below(twins, 3);
+    spec.key = twin_below(twins, 4) ? NULL : "same";
+    spec.on_existing = spec.key ? draw_on_existing(twins) : NULL;
+    spec.debounce_ms = spec.key && twin_below(twins, 2) ? twin_below(twins, 3000) : 0;
     for_both(side, twins)
     {
+        enqueued = (cairn_enqueued){0};
         twin_answer(side, "enqueue", cairn_enqueue(side->engine, &spec, 1, &enqueued, NULL));
-        buf_printf(&side->answer, " %s", enqueued.id);
+        buf_printf(&side->answer, " %s %d", enqueued.id, enqueued.existing);
     }
-    strcpy(twins->jobs[twins->job_count++], enqueued.id);
+    if (enqueued.id[0] && !enqueued.existing)
+        strcpy(twins->jobs[twins->job_count++], enqueued.id);
 }
 
 void twin_learn(struct twins *twins, const char *worker, const cairn_task *task)

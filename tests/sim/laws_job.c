@@ -18,10 +18,11 @@ static bool has_job_event(const struct seen_job *job, enum job_event type)
 static enum job_status replay(const struct seen_job *seen, enum job_status status)
 {
     static const enum job_status told[JOB_EVENT_COUNT] = {
-        [EVENT_CREATED] = JOB_PENDING,  [EVENT_RETRIED] = JOB_PENDING,
-        [EVENT_LEASED] = JOB_LEASED,    [EVENT_STARTED] = JOB_LEASED,
-        [EVENT_HEARTBEAT] = JOB_LEASED, [EVENT_SUCCEEDED] = JOB_SUCCEEDED,
-        [EVENT_FAILED] = JOB_FAILED,    [EVENT_CANCELLED] = JOB_CANCELLED,
+        [EVENT_CREATED] = JOB_PENDING,   [EVENT_RETRIED] = JOB_PENDING,
+        [EVENT_LEASED] = JOB_LEASED,     [EVENT_STARTED] = JOB_LEASED,
+        [EVENT_HEARTBEAT] = JOB_LEASED,  [EVENT_SUCCEEDED] = JOB_SUCCEEDED,
+        [EVENT_FAILED] = JOB_FAILED,     [EVENT_CANCELLED] = JOB_CANCELLED,
+        [EVENT_DEBOUNCED] = JOB_PENDING,
     };
     for (size_t i = 0; i < seen->event_count; i++)
         status = told[job_event_from(seen->events[i].type)];

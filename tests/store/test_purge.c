@@ -274,6 +274,45 @@ TEST(an_instance_is_removed_and_others_stay)
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 
+TEST(the_owner_of_a_key_is_found_and_a_key_is_freed)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    enum insert_result result;
+    char purged[ID_TEXT];
+    begin_write(rig);
+    id_make(&rig->rng, RIG_START_US, purged);
+    struct job_row job = job_of(rig, "a");
+    struct instance_row instance = instance_of(rig, "w");
+    job.key = instance.key = "k";
+    const char *job_id = add(rig, job);
+    MUST(rig, rig->ops->insert_instances(rig->tx, &instance, 1, &result, &rig->error));
+    struct key_row kept = {
+        .kind = "job", .workflow = "", .key = "old", .id = purged, .ended_at_us = RIG_START_US};
+    MUST(rig, rig->ops->keep_keys(rig->tx, &kept, 1, &rig->error));
+    struct key_row keys[] = {{.kind = "instance", .workflow = "w", .key = "k"},
+                             {.kind = "instance", .workflow = "other", .key = "k"},
+                             {.kind = "job", .workflow = "", .key = "k"},
+                             {.kind = "job", .workflow = "", .key = "old"},
+                             {.kind = "job", .workflow = "", .key = "free"}};
+    MUST(rig, rig->ops->find_keys(rig->tx, keys, 5, &rig->error));
+    CHECK_STR(keys[0].id, instance.id);
+    CHECK_STR(keys[2].id, job_id);
+    CHECK_STR(keys[3].id, purged);
+    CHECK(!keys[1].id && !keys[4].id, "these are free");
+    CHECK_INT(keys[0].ended_at_us + keys[2].ended_at_us, 0);
+    CHECK_INT(keys[3].ended_at_us, RIG_START_US);
+
+    struct key_row freed[] = {keys[0], keys[3]};
+    MUST(rig, rig->ops->free_keys(rig->tx, freed, 2, &rig->error));
+    MUST(rig, rig->ops->find_keys(rig->tx, keys, 5, &rig->error));
+    CHECK(!keys[0].id && !keys[3].id, "they are not free");
+    CHECK_STR(keys[2].id, job_id);
+    struct job_row changed = get(rig, job_id);
+    changed.payload = "[2]";
+    MUST(rig, rig->ops->replace_payloads(rig->tx, &changed, 1, &rig->error));
+    CHECK_STR(get(rig, job_id).payload, "[2]");
+}
+
 TEST(a_kept_key_is_known)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

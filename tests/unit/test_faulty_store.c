@@ -70,7 +70,7 @@ static cairn_code use_every_verb(struct fixture *f)
         .name = "z.v1", .intent_type = "workflow", .runtime = "c", .is_enabled = true};
     struct list_filter filter = {0};
     int64_t seqs[] = {1};
-    struct job_row rows[2];
+    struct job_row rows[2], with_payload = {.seq = 1, .id = JOB_ID, .payload = "[1]"};
     enum lock_result lock;
     struct job_counts counts;
     struct store_facts facts;
@@ -89,6 +89,7 @@ static cairn_code use_every_verb(struct fixture *f)
     bool is_done =
         !(code = insert_job(f)) &&
         !(code = ops->lock_jobs(f->tx, ids, 1, false, rows, &lock, &error)) &&
+        !(code = ops->replace_payloads(f->tx, &with_payload, 1, &error)) &&
         !(code = ops->complete_jobs(f->tx, rows, 1, &is_completed, &error)) &&
         !(code = ops->update_jobs(f->tx, rows, 1, &error)) &&
         !(code = ops->lock_expired_jobs(f->tx, rows, 2, &count, &error)) &&

@@ -7,6 +7,7 @@
  */
 #include "base/clock.h"
 #include "core/backoff.h"
+#include "core/existing.h"
 #include "core/job.h"
 #include "test.h"
 
@@ -158,8 +159,10 @@ TEST(where_an_action_leads_is_what_the_table_says)
 TEST(what_has_ended_can_only_be_deleted_or_revived)
 {
     for_each_cell (c) {
-        bool is_allowed = c.status == JOB_LEASED   ? c.action != JOB_REVIVE
-                          : c.action == JOB_CANCEL ? c.status == JOB_PENDING
+        bool is_pending = c.status == JOB_PENDING;
+        bool is_allowed = c.action == JOB_DEBOUNCE ? is_pending
+                          : c.status == JOB_LEASED ? c.action != JOB_REVIVE
+                          : c.action == JOB_CANCEL ? is_pending
                           : c.action == JOB_REVIVE
                               ? c.status == JOB_FAILED || c.status == JOB_CANCELLED
                               : c.action == JOB_DELETE;
@@ -168,6 +171,48 @@ TEST(what_has_ended_can_only_be_deleted_or_revived)
         if (!is_allowed && !is_report(c.action) && c.action != JOB_HEARTBEAT)
             CHECK_CELL(c, apply(&row, c.action).code == CAIRN_E_WRONG_STATE);
     }
+}
+
+TEST(a_debounced_job_waits_from_now_on)
+{
+    struct job_row row = {.status = JOB_PENDING, .is_ready = true, .run_at_us = NOW};
+    struct job_input input = {.action = JOB_DEBOUNCE, .delay_us = 5};
+    struct job_verdict verdict = job_apply(&row, &input, NOW, NULL);
+    CHECK_INT(verdict.code, CAIRN_OK);
+    CHECK_INT(verdict.event, EVENT_DEBOUNCED);
+    CHECK_INT(row.run_at_us, NOW + 5);
+    CHECK(!row.is_ready && row.status == JOB_PENDING, "it can be claimed");
+    row.deleted_at_us = NOW;
+    CHECK_INT(job_apply(&row, &input, NOW, NULL).code, CAIRN_E_WRONG_STATE);
+}
+
+/* What each word does with each holder of a key: none, a purged one, a job of each status, a deleted one. */
+TEST(every_word_about_a_known_key_has_one_meaning_for_each_holder)
+{
+    enum { FREE = JOB_STATUS_COUNT, PURGED, DELETED, HOLDERS };
+    for (enum on_existing word = EXISTING_NONE; word < ON_EXISTING_COUNT; word++)
+        for (int holder = JOB_NONE + 1; holder < HOLDERS; holder++) {
+            struct job_row row = {.status =
+                                      holder < FREE ? (enum job_status)holder : JOB_FAILED,
+                                  .deleted_at_us = holder == DELETED};
+            struct key_holder seen = key_holder_of_job(&row);
+            bool is_purged = holder == PURGED, is_there = holder != FREE;
+            bool is_ended = is_purged || job_is_final(row.status);
+            bool is_failed = row.status == JOB_FAILED && holder < FREE;
+            if (is_purged || !is_there)
+                seen = (struct key_holder){.is_there = is_there, .is_purged = is_purged};
+            enum existing_act act = existing_decide(word, false, &seen);
+            enum existing_act is =
+                !is_there                                      ? EXISTING_ACT_START
+                : word == EXISTING_FAIL                        ? EXISTING_ACT_REFUSE
+                : word == EXISTING_RESTART_FAILED && is_failed ? EXISTING_ACT_RESTART
+                : word == EXISTING_RESTART_FAILED && is_purged ? EXISTING_ACT_REPLACE
+                : word == EXISTING_NEW_IF_ENDED && is_ended    ? EXISTING_ACT_REPLACE
+                                                               : EXISTING_ACT_ANSWER;
+            CHECK(act == is, "word %d, holder %d: %d, not %d", word, holder, act, is);
+            bool is_moved = existing_decide(word, true, &seen) == EXISTING_ACT_DEBOUNCE;
+            CHECK(is_moved == (holder == JOB_PENDING), "word %d, holder %d", word, holder);
+        }
 }
 
 TEST(a_lease_is_held_exactly_while_leased_or_until_a_cancelled_worker_reports)

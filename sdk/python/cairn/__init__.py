@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cairn._task import Task, current_task
     from cairn._tx import Tx, TxId, tx
     from cairn._types import FunctionType, JobSpec, TaskType, Undo
-    from cairn._words import Duration, Json, Time
+    from cairn._words import Duration, Json, OnExisting, Time
     from cairn._worker import Worker
     from cairn._workflow import Backoff, Compensation, Condition, Fork, Workflow
 
@@ -44,7 +44,7 @@ __all__ = [
     "Ended", "Engine", "Event", "Finding", "Flaw", "Forbidden", "Fork", "FunctionLog", "FunctionType", "Instance",
     "InstanceAborted", "InstanceCancelled", "InstanceFailed", "InstanceHandle", "Job", "JobCancelled", "JobFailed",
     "JobHandle", "JobSpec", "Json", "LeaseLost", "Library", "Log", "MethodNotAllowed", "Misuse", "NotADatabase",
-    "NotFound", "OutOfMemory", "OutboxEvent", "Outcome", "ReadOnly", "RegistryEntry", "Release", "Retry", "Schedule",
+    "NotFound", "OnExisting", "OutOfMemory", "OutboxEvent", "Outcome", "ReadOnly", "RegistryEntry", "Release", "Retry", "Schedule",
     "SchemaNewer", "SchemaOlder", "Signal", "Signalled", "Step", "StepCall", "StepFailed", "Stopped", "StoreFull",
     "StreamEvent", "Suspended", "Task", "TaskType", "Time", "TimedOut", "TooLarge", "TooMany", "Tx", "TxId", "Unauthorized", "Undo",
     "Unreachable", "Unsupported", "VersionMismatch", "WaitFor", "Worker", "Workflow", "WrongRuntime", "WrongState",
@@ -67,7 +67,7 @@ if not TYPE_CHECKING:
         "_task": "Task current_task",
         "_tx": "Tx TxId tx",
         "_types": "FunctionType JobSpec TaskType Undo",
-        "_words": "Duration Json Time",
+        "_words": "Duration Json OnExisting Time",
         "_worker": "Worker",
         "_workflow": "Backoff Compensation Condition Fork Workflow",
     }

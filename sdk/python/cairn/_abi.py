@@ -104,6 +104,8 @@ class cairn_job_spec(Structure):
     tags: Optional[bytes]
     timeout_ms: int
     retry: Optional[bytes]
+    on_existing: Optional[bytes]
+    debounce_ms: int
 
 
 class cairn_enqueued(Structure):
@@ -350,6 +352,7 @@ class cairn_start_options(Structure):
     tell_instance: Optional[bytes]
     tell_event: Optional[bytes]
     tags: Optional[bytes]
+    on_existing: Optional[bytes]
 
 
 class cairn_instance(Structure):
@@ -702,6 +705,8 @@ cairn_job_spec._fields_ = [
     ("tags", c_char_p),
     ("timeout_ms", c_int64),
     ("retry", c_char_p),
+    ("on_existing", c_char_p),
+    ("debounce_ms", c_int64),
 ]
 
 cairn_enqueued._fields_ = [
@@ -948,6 +953,7 @@ cairn_start_options._fields_ = [
     ("tell_instance", c_char_p),
     ("tell_event", c_char_p),
     ("tags", c_char_p),
+    ("on_existing", c_char_p),
 ]
 
 cairn_instance._fields_ = [

@@ -25,7 +25,7 @@ from cairn._rows import (
     decode_value, read_row,
 )
 from cairn._types import FunctionType, JobSpec, TaskType, result_type
-from cairn._words import UNSET, Duration, Json, Time, Unset, from_time, to_ms, to_time, to_us
+from cairn._words import UNSET, Duration, Json, OnExisting, Time, Unset, from_time, to_ms, to_time, to_us
 from cairn._workflow import Backoff
 
 if TYPE_CHECKING:
@@ -205,22 +205,28 @@ class Engine:
     def enqueue(self, task: str, payload: Any = ..., *, key: Optional[str] = ..., priority: int = ...,
                 max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
-                timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ...) -> JobHandle[Any]: ...
+                timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
+                debounce: Optional[Duration] = ...) -> JobHandle[Any]: ...
 
     @overload
     def enqueue(self, task: TaskType[P, R], payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                 max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
-                timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ...) -> JobHandle[R]: ...
+                timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
+                debounce: Optional[Duration] = ...) -> JobHandle[R]: ...
 
     def enqueue(self, task: Union[str, TaskType[Any, Any]], payload: Any = UNSET, *, key: Optional[str] = None,
                 priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
                 delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
                 tags: Optional[Dict[str, str]] = None, timeout: Optional[Duration] = None,
-                retry: Optional[Backoff] = None) -> JobHandle[Any]:
+                retry: Optional[Backoff] = None, on_existing: Optional[OnExisting] = None,
+                debounce: Optional[Duration] = None) -> JobHandle[Any]:
         """Records a job: when this returns, it will be executed even if this process dies.
 
-        A second job with the same key is not recorded.  Lower priorities go first; ``max_attempts`` counts
+        A second job with the same key is not recorded, unless ``on_existing`` says otherwise: ``"fail"`` raises
+        Conflict, ``"restart_failed"`` retries the earlier job if it has failed, ``"new_if_ended"`` takes the key
+        from an earlier job that has ended.  With ``debounce`` a job runs this long after it was enqueued last, with
+        the last payload: a pending job with the key is moved back.  Lower priorities go first; ``max_attempts`` counts
         all calls of the handler.  A payload that is not given is ``{}``.  ``jobs(tags=...)`` finds it by its tags.
         A call that takes longer than ``timeout`` has failed.  ``retry`` says how long to wait before the next one;
         the delay grows quadratically from a minute if it is not given.
@@ -231,7 +237,8 @@ class Engine:
         'pending'
         """
         spec: JobSpec = JobSpec(cast(str, task), payload, key=key, priority=priority, max_attempts=max_attempts,
-                                at=at, delay=delay, metadata=metadata, tags=tags, timeout=timeout, retry=retry)
+                                at=at, delay=delay, metadata=metadata, tags=tags, timeout=timeout, retry=retry,
+                                on_existing=on_existing, debounce=debounce)
         answer = self.ask("POST", "/v1/jobs", self._job_body(spec))
         return JobHandle(self, answer["id"], result_type(task), answer["existing"])
 
@@ -240,7 +247,9 @@ class Engine:
                         "max_attempts": spec.max_attempts, "run_at": self._at(When(spec.at, spec.delay)),
                         "metadata": check_metadata(spec.metadata), "tags": check_tags(spec.tags),
                         "timeout_ms": None if spec.timeout is None else to_ms(spec.timeout),
-                        "retry": None if spec.retry is None else spec.retry.members()},
+                        "retry": None if spec.retry is None else spec.retry.members(),
+                        "on_existing": spec.on_existing,
+                        "debounce_ms": None if spec.debounce is None else to_ms(spec.debounce)},
                        ("payload", encode(self.codec, spec.payload)))
 
     def enqueue_many(self, specs: Iterable[JobSpec]) -> List[JobHandle[Any]]:
@@ -290,25 +299,29 @@ class Engine:
     @overload
     def start(self, workflow: str, input: Any = ..., *, version: int = ..., key: Optional[str] = ...,
               at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-              metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> InstanceHandle[Any]: ...
+              metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
+              on_existing: Optional[OnExisting] = ...) -> InstanceHandle[Any]: ...
 
     @overload
     def start(self, workflow: FunctionType[P, R], input: P = ..., *, version: int = ..., key: Optional[str] = ...,
               at: Optional[Time] = ..., delay: Optional[Duration] = ...,
-              metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...) -> InstanceHandle[R]: ...
+              metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
+              on_existing: Optional[OnExisting] = ...) -> InstanceHandle[R]: ...
 
     def start(self, workflow: Union[str, FunctionType[Any, Any]], input: Any = UNSET, *, version: int = 0,
               key: Optional[str] = None, at: Optional[Time] = None, delay: Optional[Duration] = None,
-              metadata: Optional[Dict[str, Any]] = None, tags: Optional[Dict[str, str]] = None) -> InstanceHandle[Any]:
+              metadata: Optional[Dict[str, Any]] = None, tags: Optional[Dict[str, str]] = None,
+              on_existing: Optional[OnExisting] = None) -> InstanceHandle[Any]:
         """Starts an instance of a workflow or function; a function that the store does not know is deployed.
 
-        Version 0 is the highest, or of a function its own.  A second instance with the same key is not started.
+        Version 0 is the highest, or of a function its own.  A second instance with the same key is not started,
+        unless ``on_existing`` says otherwise: as for ``enqueue``; ``"restart_failed"`` restarts a failed instance.
         """
         function = workflow if isinstance(workflow, FunctionType) else None
         wanted = version or (function.version if function else 0)
         body = body_of({"workflow": str(workflow), "version": wanted or None, "key": key,
                         "start_at": self._at(When(at, delay)), "metadata": check_metadata(metadata),
-                        "tags": check_tags(tags)},
+                        "tags": check_tags(tags), "on_existing": on_existing},
                        ("input", encode(self.codec, input)))
         try:
             answer = self.ask("POST", "/v1/instances", body)

@@ -115,6 +115,8 @@ def _job(task: Any, payload: Any, key: Optional[str], priority: int, max_attempt
 
 
 def _job_of_spec(spec: "JobSpec") -> _Job:
+    if spec.on_existing not in (None, "return") or spec.debounce is not None:
+        raise BadInput("on_existing and debounce are not for a transaction of your own")
     return _job(spec.task, spec.payload, spec.key, spec.priority, spec.max_attempts, spec.at, spec.delay,
                 spec.metadata, spec.tags, spec.timeout, spec.retry)
 

@@ -12,7 +12,7 @@ from typing import (
 )
 
 from cairn import errors
-from cairn._words import UNSET, Duration, Json, Time
+from cairn._words import UNSET, Duration, Json, OnExisting, Time
 
 if TYPE_CHECKING:
     from cairn._function import AsyncContext, Context
@@ -241,19 +241,22 @@ class JobSpec:
     def __init__(self, task: str, payload: Any = ..., *, key: Optional[str] = ..., priority: int = ...,
                  max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                  metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
-                 timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ...) -> None: ...
+                 timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
+                 debounce: Optional[Duration] = ...) -> None: ...
 
     @overload
     def __init__(self, task: "TaskType[P, Any]", payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                  max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                  metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
-                 timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ...) -> None: ...
+                 timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
+                 debounce: Optional[Duration] = ...) -> None: ...
 
     def __init__(self, task: "Union[str, TaskType[Any, Any]]", payload: Any = UNSET, *, key: Optional[str] = None,
                  priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
                  delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
                  tags: Optional[Dict[str, str]] = None, timeout: Optional[Duration] = None,
-                 retry: Optional[Backoff] = None) -> None:
+                 retry: Optional[Backoff] = None, on_existing: Optional[OnExisting] = None,
+                 debounce: Optional[Duration] = None) -> None:
         if at is not None and delay is not None:
             raise ValueError("at and delay exclude each other")
         self.task = task
@@ -268,6 +271,8 @@ class JobSpec:
         self.tags = tags
         self.timeout = timeout
         self.retry = retry
+        self.on_existing = on_existing
+        self.debounce = debounce
 
 
 # ---- what the decorators of App are to type checkers

@@ -7,7 +7,7 @@ import enum
 import re
 import sys
 from datetime import datetime, timedelta, timezone
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 Json = Any
 """What ``json.loads`` gives."""
@@ -17,6 +17,9 @@ Duration = Union[int, float, str, timedelta]
 
 Time = Union[datetime, str]
 """An aware ``datetime``, or a text as in RFC 3339."""
+
+OnExisting = Literal["return", "fail", "restart_failed", "new_if_ended"]
+"""What becomes of a job or an instance whose key is known."""
 
 
 class Unset(enum.Enum):

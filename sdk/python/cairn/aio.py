@@ -28,7 +28,7 @@ from cairn._rows import (
 from cairn._tx import AsyncTx as AsyncTx
 from cairn._tx import async_tx as tx
 from cairn._types import FunctionType, JobSpec, TaskType
-from cairn._words import UNSET, Duration, Json, Time
+from cairn._words import UNSET, Duration, Json, OnExisting, Time
 from cairn._workflow import Backoff
 
 if TYPE_CHECKING:
@@ -160,14 +160,16 @@ class AsyncEngine:
                       max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                       metadata: Optional[Dict[str, Any]] = ...,
                       tags: Optional[Dict[str, str]] = ..., timeout: Optional[Duration] = ...,
-                      retry: Optional[Backoff] = ...) -> "AsyncJobHandle[Any]": ...
+                      retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
+                      debounce: Optional[Duration] = ...) -> "AsyncJobHandle[Any]": ...
 
     @overload
     async def enqueue(self, task: TaskType[P, R], payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                       max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                       metadata: Optional[Dict[str, Any]] = ...,
                       tags: Optional[Dict[str, str]] = ..., timeout: Optional[Duration] = ...,
-                      retry: Optional[Backoff] = ...) -> "AsyncJobHandle[R]": ...
+                      retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
+                      debounce: Optional[Duration] = ...) -> "AsyncJobHandle[R]": ...
 
     async def enqueue(self, task: Any, payload: Any = UNSET, **options: Any) -> "AsyncJobHandle[Any]":
         """See ``Engine.enqueue``."""
@@ -202,13 +204,15 @@ class AsyncEngine:
     async def start(self, workflow: str, input: Any = ..., *, version: int = ..., key: Optional[str] = ...,
                     at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                     metadata: Optional[Dict[str, Any]] = ...,
-                      tags: Optional[Dict[str, str]] = ...) -> "AsyncInstanceHandle[Any]": ...
+                    tags: Optional[Dict[str, str]] = ...,
+                    on_existing: Optional[OnExisting] = ...) -> "AsyncInstanceHandle[Any]": ...
 
     @overload
     async def start(self, workflow: FunctionType[P, R], input: P = ..., *, version: int = ...,
                     key: Optional[str] = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                     metadata: Optional[Dict[str, Any]] = ...,
-                      tags: Optional[Dict[str, str]] = ...) -> "AsyncInstanceHandle[R]": ...
+                    tags: Optional[Dict[str, str]] = ...,
+                    on_existing: Optional[OnExisting] = ...) -> "AsyncInstanceHandle[R]": ...
 
     async def start(self, workflow: Any, input: Any = UNSET, **options: Any) -> "AsyncInstanceHandle[Any]":
         """See ``Engine.start``."""

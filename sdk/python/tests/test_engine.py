@@ -215,6 +215,27 @@ def test_timeout_and_retry_of_a_job(db: cairn.Engine) -> None:
         db.enqueue("mail.v1", timeout=10**10)
 
 
+def test_keys_that_are_known(db: cairn.Engine) -> None:
+    first = db.enqueue("index.v1", {"rev": 1}, key="doc", debounce="1h")
+    again = db.enqueue("index.v1", {"rev": 2}, key="doc", debounce="1h")
+    assert again.existing and again.id == first.id and first.get().payload == {"rev": 2}
+    with pytest.raises(cairn.Conflict, match=first.id):
+        db.enqueue("index.v1", key="doc", on_existing="fail")
+    with pytest.raises(cairn.Conflict):
+        db.enqueue_many([cairn.JobSpec("index.v1", key="doc", on_existing="fail")])
+    first.cancel()
+    assert db.enqueue("index.v1", key="doc", on_existing="restart_failed").id == first.id
+    assert not db.enqueue("index.v1", key="doc", on_existing="new_if_ended").existing
+    db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
+    trip = db.start("trip", key="t")
+    with pytest.raises(cairn.Conflict, match=trip.id):
+        db.start("trip", key="t", on_existing="fail")
+    trip.cancel(by="ann", reason="rain")
+    assert db.start("trip", key="t", on_existing="new_if_ended").id != trip.id
+    with pytest.raises(cairn.BadInput):
+        db.enqueue("index.v1", debounce="1h")
+
+
 def test_tags(db: cairn.Engine) -> None:
     db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
     mail = db.enqueue("mail.v1", tags={"customer": "4711", "env": "a:b"})

@@ -57,6 +57,20 @@ cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_
     return postgres_insert_keyed(tx, &jobs, rows, count, ret_results, reterr);
 }
 
+cairn_code postgres_replace_payloads(struct store_tx *tx, const struct job_row *rows,
+                                     size_t count, cairn_error *reterr)
+{
+    struct postgres_columns columns = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    for (size_t i = 0; i < count; i++) {
+        columns_uuid(&columns, rows[i].id);
+        columns_text(&columns, rows[i].payload);
+        columns_end_row(&columns);
+    }
+    param_columns_copied(&params, &columns);
+    return postgres_queue(postgres_session_of(tx), PG_REPLACE_PAYLOADS, &params, reterr);
+}
+
 cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_t count,
                               bool may_wait, struct job_row *ret_rows,
                               enum lock_result *ret_results, cairn_error *reterr)

@@ -66,6 +66,12 @@ cairn_code sqlite_update_jobs(struct store_tx *tx, const struct job_row *rows, s
     return rows_write(tx, Q_UPDATE_JOB, &job_row_type, rows, count, reterr);
 }
 
+cairn_code sqlite_replace_payloads(struct store_tx *tx, const struct job_row *rows,
+                                   size_t count, cairn_error *reterr)
+{
+    return rows_write(tx, Q_REPLACE_PAYLOAD, &job_row_type, rows, count, reterr);
+}
+
 /* What the holder of a lease has completed: its number, and the end of its chain. */
 static cairn_code find_completable(struct store_tx *tx, struct job_row *row, bool *ret_is_found,
                                    cairn_error *reterr)

@@ -126,6 +126,17 @@ SELECT looked.count, locked.*
   LEFT JOIN locked ON true
 
 
+-- name: replace_payloads
+-- doing: update jobs
+-- Writes the payloads of rows that this transaction has locked.
+--
+--   $1, $2  their ids and payloads
+UPDATE workflow.workflow_run AS r
+   SET payload = given.payload::jsonb
+  FROM unnest($1::uuid[], $2::text[]) AS given (id, payload)
+ WHERE r.id = given.id
+
+
 -- name: settle_leases
 -- doing: look at leases
 -- Looks at lease rows that are due.  One without a leased job goes; others are moved to the earliest end

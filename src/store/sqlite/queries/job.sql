@@ -67,6 +67,14 @@ UPDATE workflow_run
  WHERE seq = :seq;
 
 
+-- name: replace_payload
+-- doing: update a job
+-- Writes the payload of a job that was read in this transaction.
+UPDATE workflow_run
+   SET payload = :payload
+ WHERE seq = :seq;
+
+
 -- name: find_completable
 -- doing: read a job
 -- A job whose lease is held by this worker, under this token.
