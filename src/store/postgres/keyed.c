@@ -14,6 +14,11 @@ static const char **id_of(const struct keyed_rows *kind, void *row)
     return (const char **)((char *)row + kind->id_offset);
 }
 
+static const char **key_of(const struct keyed_rows *kind, void *row)
+{
+    return (const char **)((char *)row + kind->key_offset);
+}
+
 static int64_t *seq_of(const struct keyed_rows *kind, void *row)
 {
     return (int64_t *)((char *)row + kind->seq_offset);
@@ -125,6 +130,28 @@ static cairn_code find_existing(struct store_tx *tx, struct inserting *in, cairn
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
+/* A row whose key was kept while its insert waited for the purge of the owner: the insert has not seen it, since
+ * it was not committed when that statement began.  A statement of its own does, and then refuses the transaction,
+ * which is tried again.  Nobody waits for it: its error comes with the next answer. */
+static cairn_code refuse_kept(struct store_tx *tx, const struct inserting *in,
+                              cairn_error *reterr)
+{
+    cleanup(columns_done) struct postgres_columns columns = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    size_t keyed = 0;
+    for (size_t i = 0; i < in->count; i++) {
+        if (in->results[i] != INSERT_DONE || !*key_of(in->kind, row_at(in, i)))
+            continue;
+        in->kind->add_keys(&columns, row_at(in, i));
+        columns_end_row(&columns);
+        keyed++;
+    }
+    if (keyed == 0)
+        return CAIRN_OK;
+    param_columns(&params, &columns);
+    return postgres_queue(postgres_session_of(tx), in->kind->refuse_kept, &params, reterr);
+}
+
 cairn_code postgres_insert_keyed(struct store_tx *tx, const struct keyed_rows *kind, void *rows,
                                  size_t count, enum insert_result *ret_results,
                                  cairn_error *reterr)
@@ -144,7 +171,7 @@ cairn_code postgres_insert_keyed(struct store_tx *tx, const struct keyed_rows *k
         return fail(reterr, CAIRN_E_BUSY,
                     "could not insert %s: others keep inserting and deleting the same keys",
                     kind->noun);
-    return CAIRN_OK;
+    return refuse_kept(tx, &in, reterr);
 }
 
 /* ---- locking -------------------------------------------------------------------------------- */

@@ -466,9 +466,10 @@ cairn_code postgres_write_rows(struct store_tx *tx, enum postgres_query query,
 struct keyed_rows {
     const struct row_type *type;
     const char *noun; /* plural */
-    size_t id_offset, seq_offset;
-    enum postgres_query insert, find_existing, lock, lock_waiting, find;
-    void (*add_keys)(struct postgres_columns *columns, const void *row); /* for find_existing */
+    size_t id_offset, key_offset, seq_offset;
+    enum postgres_query insert, find_existing, refuse_kept, lock, lock_waiting, find;
+    void (*add_keys)(struct postgres_columns *columns,
+                     const void *row); /* for find_existing and refuse_kept */
     void (*note)(struct store_tx *tx, const void *row);                  /* that is new */
 };
 

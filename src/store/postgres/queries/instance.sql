@@ -35,6 +35,19 @@ SELECT given.ordinal, again.seq, coalesce(other.id, kept.id)::text, other.seq
          ON kept.key = given.key AND kept.workflow = given.workflow AND kept.kind = 'instance'
 
 
+-- name: refuse_kept_instances
+-- doing: insert instances
+-- Fails, to be tried again, if the key of a row that was just inserted was kept meanwhile.
+--
+--   $1, $2, $3  ids, workflows and keys
+SELECT workflow.refuse_kept_key(given.key)
+  FROM unnest($1::uuid[], $2::text[], $3::text[]) AS given (id, workflow, key)
+ WHERE (SELECT true
+          FROM workflow.workflow_key AS k
+         WHERE k.key = given.key AND k.workflow = given.workflow AND k.kind = 'instance'
+         LIMIT 1)
+
+
 -- name: find_instances
 -- Which of these rows are there at all, in order of id.
 --

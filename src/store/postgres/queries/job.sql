@@ -45,6 +45,19 @@ SELECT given.ordinal, again.seq, coalesce(other.id, kept.id)::text, other.seq
          ON kept.key = given.key AND kept.workflow = '' AND kept.kind = 'job'
 
 
+-- name: refuse_kept_jobs
+-- doing: insert jobs
+-- Fails, to be tried again, if the key of a row that was just inserted was kept meanwhile.
+--
+--   $1, $2  ids and keys
+SELECT workflow.refuse_kept_key(given.key)
+  FROM unnest($1::uuid[], $2::text[]) AS given (id, key)
+ WHERE (SELECT true
+          FROM workflow.workflow_key AS k
+         WHERE k.key = given.key AND k.workflow = '' AND k.kind = 'job'
+         LIMIT 1)
+
+
 -- name: lock_jobs
 -- Reads and locks rows, in order of id, leaving out those that another transaction
 -- holds.
