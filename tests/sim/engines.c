@@ -55,6 +55,42 @@ static void empty_kept(void)
         abort();
 }
 
+/* A policy that keeps everything, in place of the one that was deleted. */
+static void keep_all(void)
+{
+    struct connection *connection = ((struct sqlite_session *)kept_session)->connection;
+    if (connection_exec(connection,
+                        "INSERT INTO workflow_retention (id, jobs_succeeded, jobs_failed,"
+                        " jobs_cancelled, instances_completed, instances_failed,"
+                        " instances_cancelled, instances_aborted, keys)"
+                        " VALUES (1, -1, -1, -1, -1, -1, -1, -1, -1)") != SQLITE_OK)
+        abort();
+}
+
+void sim_ask(const struct sim *sim, const char *sql,
+             int (*note)(void *arg, int columns, char **values, char **names), void *arg)
+{
+    sqlite3 *db = ((struct sqlite_session *)kept_session)->connection->db;
+    if (sqlite3_exec(db, sql, note, arg, NULL) != SQLITE_OK)
+        sim_broken(sim, "%s: %s", sql, sqlite3_errmsg(db));
+}
+
+static int note_number(void *arg, int columns, char **values, char **names)
+{
+    (void)columns, (void)names;
+    *(int64_t *)arg = strtoll(values[0], NULL, 10);
+    return 0;
+}
+
+int64_t sim_count(const struct sim *sim, const char *rows)
+{
+    char sql[512];
+    int64_t count = 0;
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", rows);
+    sim_ask(sim, sql, note_number, &count);
+    return count;
+}
+
 int64_t sim_changes(void)
 {
     return sqlite3_total_changes64(((struct sqlite_session *)kept_session)->connection->db);
@@ -149,6 +185,8 @@ void sim_open(struct sim *sim)
         open_kept(sim);
     kept_store->clock = &sim->clock;
     empty_kept();
+    if (sim->has_retention)
+        keep_all();
     sim->store = kept_store;
     sim->session = kept_session;
     for (int i = 0; i < ENGINES; i++)

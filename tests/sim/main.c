@@ -3,12 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas | --functions [--alone]]
- *         [--timers] [--trace]
+ *         [--timers | --retention] [--trace]
  *
  * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ.  With
  * --functions most instances are random functions, run by the real runner; with --alone these have
  * neither children nor steps side by side.  With --timers engines keep the timers by themselves, and
- * now and then they are restarted and left alone.
+ * now and then they are restarted and left alone.  With --retention the end of each life is that engines
+ * purge it.
  */
 #include "function.h"
 
@@ -80,13 +81,13 @@ void sim_broken(const struct sim *sim, const char *format, ...)
     print_rows(sim->before);
     fprintf(stderr, "now, %lld us:\n", (long long)(sim->now->now_us - SIM_START_US));
     print_rows(sim->now);
-    fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s%s --trace\n", program,
+    fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s%s%s --trace\n", program,
             (unsigned long long)sim->seed, sim->rounds,
             sim->has_sagas       ? " --sagas"
             : sim->has_families  ? " --functions"
             : sim->has_functions ? " --functions --alone"
                                  : "",
-            sim->has_timers ? " --timers" : "");
+            sim->has_timers ? " --timers" : "", sim->has_retention ? " --retention" : "");
     fflush(stderr);
     va_end(args);
     _exit(1);
@@ -242,7 +243,10 @@ static void play(struct sim *sim)
         act_round(sim);
         act_run(sim);
     }
-    finish_all(sim);
+    if (sim->has_retention)
+        retention_play(sim);
+    else
+        finish_all(sim);
     sim_close(sim);
 }
 
@@ -258,6 +262,7 @@ static void play_seed(uint64_t seed, const struct sim *settings)
     sim->has_functions = settings->has_functions;
     sim->has_families = settings->has_families;
     sim->has_timers = settings->has_timers;
+    sim->has_retention = settings->has_retention;
     play(sim);
     free(sim);
 }
@@ -277,7 +282,7 @@ static int refuse_arguments(void)
 {
     fprintf(stderr,
             "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
-            "[--sagas | --functions [--alone]] [--timers] [--trace]\n",
+            "[--sagas | --functions [--alone]] [--timers | --retention] [--trace]\n",
             program);
     return 2;
 }
@@ -294,6 +299,8 @@ int main(int argc, char **argv)
             settings.is_tracing = true;
         else if (strcmp(argv[i], "--timers") == 0)
             settings.has_timers = true;
+        else if (strcmp(argv[i], "--retention") == 0)
+            settings.has_retention = true;
         else if (strcmp(argv[i], "--sagas") == 0)
             settings.has_sagas = true;
         else if (strcmp(argv[i], "--functions") == 0)

@@ -185,6 +185,8 @@ struct sim {
     bool has_sagas, has_functions;
     bool has_families; /* functions call children, and execute steps side by side */
     bool has_timers;   /* engines keep the timers by themselves */
+    bool
+        has_retention; /* behind the rounds engines purge, instead of bringing all to its end */
     struct clock clock;
     struct store *store;
     struct store_session *session;
@@ -243,6 +245,9 @@ void engine_crash(struct sim *sim, int index); /* what it has is answered with C
 void sim_set_clock(struct sim *sim, int64_t now_us);
 bool sim_run_engine(struct sim *sim, int index); /* one round of its committer */
 int64_t sim_changes(void);                       /* how many rows were ever written */
+int64_t sim_count(const struct sim *sim, const char *rows); /* SELECT count(*) FROM rows */
+void sim_ask(const struct sim *sim, const char *sql,
+             int (*note)(void *arg, int columns, char **values, char **names), void *arg);
 int64_t sim_engine_wakes(struct sim *sim,
                          int index); /* when its committer would; INT64_MAX: never */
 
@@ -326,6 +331,9 @@ cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
 /* act_function.c */
 void act_deploy_function(struct sim *sim, int functions); /* the next one of so many */
 void act_passage(struct sim *sim, int engine); /* some passage goes on, or ends badly */
+
+/* retention.c */
+void retention_play(struct sim *sim);
 
 /* workflows.c: a random workflow as JSON text. */
 struct buf;

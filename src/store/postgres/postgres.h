@@ -469,8 +469,8 @@ struct keyed_rows {
     size_t id_offset, key_offset, seq_offset;
     enum postgres_query insert, find_existing, refuse_kept, lock, lock_waiting, find;
     void (*add_keys)(struct postgres_columns *columns,
-                     const void *row); /* for find_existing and refuse_kept */
-    void (*note)(struct store_tx *tx, const void *row);                  /* that is new */
+                     const void *row);                  /* for find_existing and refuse_kept */
+    void (*note)(struct store_tx *tx, const void *row); /* that is new */
 };
 
 /* A row that was locked is judged by the clock of that moment: the first column of the row that is read. */
