@@ -4,7 +4,8 @@
 //
 // $CAIRN_PROGRAM is the program, $CAIRN_PAGE_MODULES the folder node_modules with playwright-core and axe-core.
 // $CAIRN_PAGE_STORE=postgres makes a database of $CAIRN_TEST_POSTGRES for each server, $CAIRN_PAGE_BASE puts the page
-// under a path, and $CAIRN_PAGE_SOME runs only the scenarios that are marked for such a second run.
+// under a path, and $CAIRN_PAGE_SOME runs only the scenarios that are marked for such a second run.  $CAIRN_PAGE_DIST is a
+// folder with another page than the program's own, such as web/dist: quicker while one works on it.
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -69,7 +70,7 @@ export async function startServer(options = [], tokens = null) {
     const folder = mkdtempSync(join(tmpdir(), "cairn-page-"));
     const file = join(folder, "tokens");
     if (tokens) writeFileSync(file, tokens, { mode: 0o600 });
-    const rest = [...(tokens ? ["--token-file", file] : []), ...(BASE && !options.includes("--ui-base") ? ["--ui-base", BASE] : []), ...options];
+    const rest = [...(process.env.CAIRN_PAGE_DIST ? ["--ui-dir", process.env.CAIRN_PAGE_DIST] : []), ...(tokens ? ["--token-file", file] : []), ...(BASE && !options.includes("--ui-base") ? ["--ui-base", BASE] : []), ...options];
     const store = newStore(folder);
     let running = launch(store.url, "127.0.0.1:0", rest);
     const url = await running.url;
@@ -86,7 +87,7 @@ export async function startServer(options = [], tokens = null) {
     };
     const report = (verb, task, more) => must("POST", `/v1/tasks/${task.id}/${verb}`, { worker: task.worker, token: task.token, ...more });
     return {
-        url, call, must, page: `${url}${BASE}/ui/`, base: BASE,
+        url, call, must, page: `${url}${BASE}/ui/`, base: BASE, store: store.url, pid: () => running.child.pid,
         /** Claims one task of these types. */
         claim: async (...types) => {
             const worker = "tester", tasks = (await must("POST", "/v1/tasks/claim", { worker, types, wait_ms: 20_000, lease_ms: 600_000 })).tasks;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useSignal } from "@preact/signals";
 import { render, type ComponentChildren, type ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, asking, signOut, token, trouble, troubleUntil } from "./base/api";
 import { askClock, now, startClock } from "./base/clock";
 import { heardAt, isHeld, isPaused, onDigest, pause, retryAt, startLive, state } from "./base/live";
@@ -260,7 +260,7 @@ const SHORTCUTS: [string, string][] = [
 
 function Shortcuts({ close }: { close: () => void }) {
     const button = useRef<HTMLButtonElement>(null);
-    useEffect(() => { const before = document.activeElement; button.current?.focus(); return () => { if (before instanceof HTMLElement) before.focus(); }; }, []);
+    useLayoutEffect(() => { const before = document.activeElement; button.current?.focus(); return () => { if (before instanceof HTMLElement) before.focus(); }; }, []);
     return <div class="veil" onClick={close} onKeyDown={(event) => { if (event.key === "Escape") { event.stopPropagation(); close(); } }}><div class="sheet" role="dialog" aria-modal="true" aria-label="Shortcuts" data-testid="shortcuts"><h2>Shortcuts</h2><dl class="facts">{SHORTCUTS.flatMap(([key, does]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={does}>{does}</dd>])}</dl><button type="button" ref={button} onClick={close}>Close</button></div></div>;
 }
 

@@ -103,7 +103,7 @@ export function StepDrawer({ instance, step, steps, undo, whys, count, reload, a
     const canDecide = step.status === "waiting_decision" && may("POST", "/v1/instances/{id}/steps/{step}/decision");
     const asked = { id: instance.id, key: instance.key ?? null, step: step.name };
     const decision = decisions.data?.items.filter((it) => it.step === step.name).at(-1);
-    const metadata = whole.data?.metadata;
+    const metadata = whole.data?.metadata, isCalled = step.kind === "task" || step.kind === "function";
     return (
         <Drawer title={<><Text text={step.name} /> <Status status={step.status} of="step" /></>} onClose={close}>
             <p class="row"><span class="muted">{words(step.kind)}{step.handler && <> · <Text text={step.handler} mono /></>}</span>
@@ -117,12 +117,11 @@ export function StepDrawer({ instance, step, steps, undo, whys, count, reload, a
                 {step.deadline_at && <><dt>deadline</dt><dd><Time at={step.deadline_at} /></dd></>}
                 {step.next_run_at && step.status === "ready" && <><dt>next call</dt><dd><Time at={step.next_run_at} /></dd></>}
                 {step.locked_by && <><dt>worker</dt><dd><Text text={step.locked_by} />{step.locked_until && <>, lease until <Time at={step.locked_until} /></>}</dd></>}
-                <dt>failed calls</dt><dd>{step.attempts} of {step.max_attempts}</dd>
+                {isCalled && <><dt>failed calls</dt><dd>{step.attempts} of {step.max_attempts}</dd></>}
                 {undo && <><dt>undone by</dt><dd><Text text={undo} mono />{step.compensation_attempts > 0 && <span class="muted">, {step.compensation_attempts} failed calls</span>}{step.undo_error && <span class="bad"> <Text text={step.undo_error} /></span>}</dd></>}
-                <dt>priority</dt><dd>{step.priority}</dd>
+                {isCalled && <><dt>priority</dt><dd>{step.priority}</dd></>}
             </dl>
-            <h3>Calls</h3>
-            <Attempts items={attempts} />
+            {(isCalled || attempts.length > 0) && <><h3>Calls</h3><Attempts items={attempts} /></>}
             <RemotePayload key={`in${step.id}${step.status}`} id="payload-input" title="Input" route={`/v1/steps/${step.id}/input`} size={step.input_preview === null ? 0 : step.input_bytes} name={`${step.name}-input`} otherwise={(signal) => fromList(instance.id, step.seq, "input", signal)} />
             {previous && step.input_preview !== null && <p><button type="button" class="quiet" data-testid="diff-input" aria-expanded={hasDiff} onClick={() => setDiff(!hasDiff)}>Compare with the output of {visible(previous.name)}</button></p>}
             {hasDiff && previous && <InputDiff instance={instance.id} step={step} previous={previous} />}

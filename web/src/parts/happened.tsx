@@ -9,7 +9,7 @@ import { here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
 import { visible, words } from "../base/text";
 import type { Event, Log, Page, StepRow } from "../base/types";
-import { Empty, Failure, Loading, Status, Text, Time, Took } from "./bits";
+import { Empty, Failure, Loading, Status, Text, Time, Took, Until } from "./bits";
 import { Json } from "./json";
 import { Rows } from "./window";
 
@@ -31,13 +31,16 @@ export function tree(plan: Element[], steps: StepRow[]): TreeRow[] {
 export function note(step: StepRow) {
     if (step.undo_error) return <span class="bad"><Text text={`undo: ${step.undo_error}`} /></span>;
     if (step.error) return <span class="bad"><Text text={step.error} /></span>;
-    if (step.status === "waiting" && step.waiting_event) return <span>{visible(step.waiting_event)}{step.deadline_at && <> until <Time at={step.deadline_at} /></>}</span>;
-    if (step.status === "waiting_decision") return <span>a decision{step.deadline_at && <> until <Time at={step.deadline_at} /></>}</span>;
-    if (step.status === "waiting" && step.deadline_at) return <span>until <Time at={step.deadline_at} /></span>;
+    if (step.status === "waiting" && step.waiting_event) return <span>{visible(step.waiting_event)}{step.deadline_at && <> until <Until at={step.deadline_at} /></>}</span>;
+    if (step.status === "waiting_decision") return <span>a decision{step.deadline_at && <> until <Until at={step.deadline_at} /></>}</span>;
+    if (step.status === "waiting" && step.deadline_at) return <span>until <Until at={step.deadline_at} /></span>;
     if (step.locked_by) return <span>by <Text text={step.locked_by} /></span>;
     if (step.status === "ready" && step.next_run_at) return <span>next call <Time at={step.next_run_at} /></span>;
     return null;
 }
+
+/** Of these the time so far counts; one that is ready again has been called, and is not under way. */
+const isUnderWay = (step: StepRow): boolean => !!step.locked_by || step.status === "waiting" || step.status === "waiting_decision";
 
 /** A step that started something leads there. */
 function Started({ step }: { step: StepRow }) {
@@ -54,8 +57,8 @@ export function Steps({ rows }: { rows: TreeRow[] }) {
             <td class="muted">{words(step.kind)}</td>
             <td class="muted mono clip-short wide-screen">{step.handler && <Text text={step.handler} />}</td>
             <td class="c-status"><Status status={step.status} of="step" /></td>
-            <td class="right"><Took from={step.started_at} to={step.finished_at ?? (step.locked_by ? null : step.started_at)} /></td>
-            <td class="right num">{step.kind === "task" || step.kind === "function" ? `${step.attempts}/${step.max_attempts}` : ""}</td>
+            <td class="right" data-label="took"><Took from={step.finished_at || isUnderWay(step) ? step.started_at : null} to={step.finished_at} /></td>
+            <td class="right num" data-label="failed calls">{step.kind === "task" || step.kind === "function" ? `${step.attempts}/${step.max_attempts}` : ""}</td>
             <td class="clip">{note(step)}<Started step={step} /></td>
         </tr>
     );

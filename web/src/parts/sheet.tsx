@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../base/api";
 import { byName } from "../base/settings";
 import { me } from "../base/who";
@@ -65,7 +65,7 @@ const FOCUSABLE = 'a[href], button:not([disabled]), input:not([disabled]), selec
 /** Keeps the focus inside while it is open, and gives it back. */
 function useTrap(close: () => void) {
     const place = useRef<HTMLDivElement>(null);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const before = document.activeElement;
         const first = place.current?.querySelector<HTMLElement>("textarea, input:not([type=checkbox]), select") ?? place.current?.querySelector<HTMLElement>("[data-testid=sheet-cancel], [data-testid=drawer-close]");
         first?.focus();

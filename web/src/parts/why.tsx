@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { visible } from "../base/text";
 import type { Why, WhyAction } from "../base/types";
 import { ACTION_NAMES } from "./actions";
 import { Copy, Text, Time, Until } from "./bits";
@@ -24,7 +25,7 @@ export function Sentence({ why }: { why: Why }) {
     return <span>{parts}</span>;
 }
 
-export const WhyLine = ({ why }: { why: Why }) => <span data-testid="why" data-code={why.code}><Sentence why={why} /></span>;
+export const WhyLine = ({ why }: { why: Why }) => <span data-testid="why" data-code={why.code} title={visible(why.text)}><Sentence why={why} /></span>;
 
 /** These change when workers come and go, of which no event tells; the rest of the time an open page asks nothing. */
 const BY_WORKERS = new Set(["unknown", "unserved", "no_runtime", "about_to", "busy", "unclaimed", "job_ready"]);

@@ -67,7 +67,7 @@ export default function Approvals() {
             {items.map((it) => (
                 <article key={keyOf(it)} class="card approval" data-testid="approval-card" data-id={it.instance_id} data-step={it.step}>
                     <header class="row between"><span><b><Text text={it.step} /></b> <span class="muted">·</span> <Text text={it.workflow} /> <span class="muted">·</span> <a href={`instances/${it.instance_id}`}><Text text={nameOf(it)} /></a></span>
-                        {it.deadline_at ? <span class="muted"><Until at={it.deadline_at} />{it.on_timeout && `, then ${/fail/.test(it.on_timeout) ? "fails" : "goes on"}`}</span> : <span class="muted">without limit</span>}</header>
+                        {it.deadline_at ? <span class="muted">until <Until at={it.deadline_at} />{it.on_timeout && `, then ${/fail/.test(it.on_timeout) ? "fails" : "goes on"}`}</span> : <span class="muted">without limit</span>}</header>
                     {it.raw.length > SMALL ? <details><summary>{it.raw.length > SMALL && "Input"}</summary><Json text={it.raw} name={nameOf(it)} /></details> : <Json text={it.raw} name={nameOf(it)} />}
                     <footer class="row between"><span class="muted">asked <Time at={it.since} /></span>
                         {lately[keyOf(it)] ? <b role="status">{lately[keyOf(it)]!.text}</b> : canDecide && <span class="row">

@@ -180,7 +180,7 @@ export default function Instance({ id }: { id: string }) {
                 <Status status={it.status} id="instance-status" />
                 <a href={`${isCode ? "functions" : "workflows"}/${encodeURIComponent(it.workflow)}/${it.version}`}><Text text={it.workflow} /> v{it.version}</a>
                 {it.generation > 1 && <span class="muted">generation {it.generation}</span>}
-                <span class="muted"><Time at={it.created_at} prefix="created " /></span><span class="muted">took <Took from={it.started_at} to={it.finished_at} /></span>
+                <span class="muted"><Time at={it.created_at} prefix="created " /></span>{it.started_at && <span class="muted">{it.finished_at ? "took" : "for"} <Took from={it.started_at} to={it.finished_at} /></span>}
                 {it.parent && <a href={`instances/${it.parent}`}>started by …{it.parent.slice(-8)}</a>}
                 <Tags tags={it.tags} />
             </div>

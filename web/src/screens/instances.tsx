@@ -4,7 +4,7 @@
 import { ask } from "../base/api";
 import { useAsk } from "../base/ask";
 import { writeQuery } from "../base/query";
-import { oneLine } from "../base/text";
+import { oneLine, visible } from "../base/text";
 import type { InstanceRow, Page, Workflow } from "../base/types";
 import { hasFeature, may } from "../base/who";
 import { startForm } from "../parts/actions";
@@ -31,8 +31,8 @@ export const Tags = ({ tags }: { tags: Record<string, string> | null | undefined
 
 const COLUMNS: Column<InstanceRow>[] = [
     { name: "status", label: "status", isFixed: true, class: "c-status", cell: (row) => <Status status={row.status} /> },
-    { name: "key", label: "key / id", isFixed: true, class: "c-key", cell: (row) => <><a class="row-link" href={`instances/${row.id}`}>{row.key ? <Text text={row.key} /> : <Id id={row.id} />}</a><Copy text={row.id} label="Copy the id" /></> },
-    { name: "workflow", label: "workflow", isFixed: true, class: "c-flow", cell: (row) => <><Text text={row.workflow} /> <span class="muted">{row.version}</span></> },
+    { name: "key", label: "key / id", isFixed: true, class: "c-key", cell: (row) => <><a class="row-link key-text" href={`instances/${row.id}`} title={row.key ? visible(row.key) : undefined}>{row.key ? <Text text={row.key} /> : <Id id={row.id} />}</a><Copy text={row.id} label="Copy the id" /></> },
+    { name: "workflow", label: "workflow", isFixed: true, class: "c-flow", cell: (row) => <><span class="key-text" title={visible(row.workflow)}><Text text={row.workflow} /></span> <span class="muted">{row.version}</span></> },
     { name: "why", label: "now, and why", head: "wide", class: "c-why clip", cell: (row) => <Cell row={row} /> },
     { name: "step", label: "step", class: "c-flow clip-short", cell: (row) => <Text text={row.current_steps.join(", ")} /> },
     { name: "error", label: "error", class: "clip bad", cell: (row) => row.last_error && <Text text={oneLine(row.last_error.message)} /> },

@@ -8,7 +8,7 @@ import { now } from "../base/clock";
 import { member, rawOf, scan } from "../base/scan";
 import { go } from "../base/place";
 import { writeQuery } from "../base/query";
-import { oneLine } from "../base/text";
+import { oneLine, visible } from "../base/text";
 import type { Event, Job as JobType, JobRow, Page } from "../base/types";
 import { hasFeature, may } from "../base/who";
 import { ACTION_NAMES, enableType, jobAction, jobActions, jobAdd, rawMember } from "../parts/actions";
@@ -38,8 +38,8 @@ function Note({ row }: { row: JobRow }) {
 
 const COLUMNS: Column<JobRow>[] = [
     { name: "status", label: "status", isFixed: true, class: "c-status", cell: (row) => <Status status={row.status} of="job" isDue={isDue(row)} /> },
-    { name: "type", label: "type", isFixed: true, class: "c-key", cell: (row) => <a class="row-link" href={`jobs/${row.id}`}><Text text={row.type} mono /></a> },
-    { name: "key", label: "key / id", isFixed: true, class: "c-flow", cell: (row) => <>{row.idempotency_key ? <Text text={row.idempotency_key} /> : <Id id={row.id} />}<Copy text={row.id} label="Copy the id" /></> },
+    { name: "type", label: "type", isFixed: true, class: "c-key", cell: (row) => <a class="row-link key-text" href={`jobs/${row.id}`} title={visible(row.type)}><Text text={row.type} mono /></a> },
+    { name: "key", label: "key / id", isFixed: true, class: "c-flow", cell: (row) => <>{row.idempotency_key ? <span class="key-text" title={visible(row.idempotency_key)}><Text text={row.idempotency_key} /></span> : <Id id={row.id} />}<Copy text={row.id} label="Copy the id" /></> },
     { name: "why", label: "why", head: "wide", class: "c-why clip", cell: (row) => <Note row={row} /> },
     { name: "tags", label: "tags", class: "c-tags", isShown: (rows) => rows.some((it) => it.tags && Object.keys(it.tags).length), cell: (row) => <>{Object.entries(row.tags ?? {}).map(([name, value]) => <a key={name} class="chip plain" href={`jobs${writeQuery({ tag: [`${name}:${value}`] })}`}><Text text={`${name}:${value}`} /></a>)}</> },
     { name: "preview", label: "input", class: "clip mono muted", cell: (row) => <Text text={row.payload_preview ?? ""} /> },

@@ -3,14 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
 import { ApiError, ask, send } from "../base/api";
-import { useAsk, useNews } from "../base/ask";
+import { useAsk, useEvery, useNews } from "../base/ask";
 import { changes } from "../base/changes";
 import { readPlan, type Element } from "../base/layout";
 import { go, here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
 import { grouped, plural, words } from "../base/text";
 import { duration } from "../base/time";
-import type { Counts, Grid as GridType, InstanceRow, Page, TypeRow, Workflow as WorkflowType, WorkflowSummary } from "../base/types";
+import type { Counts, Grid as GridType, InstanceRow, Page, TypeRow, WorkerRow, Workflow as WorkflowType, WorkflowSummary } from "../base/types";
 import { may } from "../base/who";
 import { instanceAction, startForm } from "../parts/actions";
 import { Copy, Empty, Failure, groupOf, iconOf, Loading, Status, Text, Time } from "../parts/bits";
@@ -81,10 +81,16 @@ function deploy(done: () => void): void {
 const sum = (counts: Counts | undefined, names: string[]): string => counts ? countText({ n: names.reduce((all, it) => all + (counts[it]?.n ?? 0), 0), is_more: names.some((it) => counts[it]?.is_more) }) : "–";
 const FLIGHT = ["pending", "running", "waiting_signal", "compensating", "paused", "dlq"];
 
+const FLOW_STANDS: [string, string[]][] = [["in flight", FLIGHT]];
+const CODE_STANDS: [string, string[]][] = [["running", ["pending", "running", "compensating"]], ["waiting", ["waiting_signal"]], ["paused", ["paused", "dlq"]]];
+
 export default function Workflows({ kind }: { kind: Kind }) {
     const list = useAsk<WorkflowSummary[]>(kind, summaries);
     useNews((digest) => digest.instances.length > 0, list.again, 10_000);
     const word = kind === "function" ? "functions" : "workflows", isCode = kind === "function";
+    const workers = useAsk<Page<WorkerRow>>(isCode && may("GET", "/v1/workers") ? "/v1/workers" : null);
+    useEvery(isCode ? 60_000 : 0, workers.again);           // a worker that falls silent sends no news
+    const liveOf = (name: string): number => workers.data?.items.filter((it) => it.state === "live" && it.types.some((type) => type.endsWith("%") ? name.startsWith(type.slice(0, -1)) : type === name)).length ?? 0;
     if (list.error && !list.data) return <Failure error={list.error} again={list.again} />;
     if (!list.data) return <Loading />;
     const wanted = one(query.value, "q").toLowerCase(), rows = list.data.filter((it) => it.name.toLowerCase().includes(wanted)).sort((a, b) => a.name.localeCompare(b.name));
@@ -94,17 +100,18 @@ export default function Workflows({ kind }: { kind: Kind }) {
             <div class="row head"><h1>{isCode ? "Functions" : "Workflows"}</h1>
                 {list.data.length > 5 && <input type="search" aria-label="Name" placeholder="name …" data-testid="filter-name" value={one(query.value, "q")} onInput={(event) => setQuery({ q: event.currentTarget.value }, "replace")} />}
                 {!isCode && may("POST", "/v1/workflows") && <button type="button" data-testid="action-deploy" onClick={() => deploy(list.again)}>Deploy</button>}</div>
+            {isCode && <Mismatches names={list.data.map((it) => it.name)} />}
             {!list.data.length ? <Empty reason="new"><p>{isCode ? "No worker has registered a function." : "No workflow has been deployed."}</p></Empty>
-                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{hasFigures && <><th class="right">in flight</th><th class="right">failed 24h</th><th class="right">ended 24h</th><th class="right">p50</th><th class="right">last start</th></>}<th /></tr></thead><tbody>
+                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{isCode && workers.data && <th class="right">workers</th>}{hasFigures && <>{isCode ? <><th class="right">running</th><th class="right">waiting</th><th class="right">paused</th></> : <th class="right">in flight</th>}<th class="right">failed 24h</th><th class="right">ended 24h</th><th class="right">p50</th><th class="right">last start</th></>}<th /></tr></thead><tbody>
                     {rows.map((it) => (
                         <tr key={it.name} data-testid={`${kind}-row`} data-name={it.name}>
                             <td class="c-key"><a class="row-link" href={`${word}/${encodeURIComponent(it.name)}/latest`}><Text text={it.name} /></a></td>
                             <td data-label="versions">{it.versions.slice(0, 6).map((version, index) => <span key={version}>{index > 0 && ", "}<a href={`${word}/${encodeURIComponent(it.name)}/${version}`}>{version}</a></span>)}{it.versions.length > 6 && <span class="muted"> and {it.versions.length - 6} more</span>}</td>
-                            {hasFigures && <><td class="right num" data-label="in flight">{sum(it.counts, FLIGHT)}</td><td data-label="failed 24h" data-testid="failed-24h" class={`right num${it.figures?.failed ? " bad" : ""}`}>{it.figures ? countText({ n: it.figures.failed }) : "–"}</td><td class="right num" data-label="ended 24h" data-testid="ended-24h">{it.figures ? countText({ n: it.figures.completed + it.figures.failed }) : "–"}</td><td class="right num" data-label="p50" title={it.figures?.p95_ms != null ? `95 of 100 take at most ${duration(it.figures.p95_ms)}` : undefined}>{it.figures?.p50_ms != null ? duration(it.figures.p50_ms) : "–"}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
+                            {isCode && workers.data && <td class="right num" data-label="workers" data-testid="function-workers">{liveOf(it.name) || <span class="bad"><Icon name="cross" size={12} /> none</span>}</td>}
+                            {hasFigures && <>{(isCode ? CODE_STANDS : FLOW_STANDS).map(([label, statuses]) => <td key={label} class="right num" data-label={label}>{sum(it.counts, statuses)}</td>)}<td data-label="failed 24h" data-testid="failed-24h" class={`right num${it.figures?.failed ? " bad" : ""}`}>{it.figures ? countText({ n: it.figures.failed }) : "–"}</td><td class="right num" data-label="ended 24h" data-testid="ended-24h">{it.figures ? countText({ n: it.figures.completed + it.figures.failed }) : "–"}</td><td class="right num" data-label="p50" title={it.figures?.p95_ms != null ? `95 of 100 take at most ${duration(it.figures.p95_ms)}` : undefined}>{it.figures?.p50_ms != null ? duration(it.figures.p50_ms) : "–"}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
                             <td class="right nowrap c-buttons"><a href={`instances?workflow=${encodeURIComponent(it.name)}`}>instances</a> {may("POST", "/v1/instances") && <button type="button" data-testid="action-start" onClick={() => startForm(it.name, it.newest, "", it.versions)}>Start</button>}</td>
                         </tr>))}
                 </tbody></table></div>}
-            {isCode && <Mismatches names={list.data.map((it) => it.name)} />}
         </section>
     );
 }
