@@ -192,15 +192,18 @@ cairn_code step_pass(struct flow *flow, struct flow_step *step, const char *sign
         step_touch(flow, step);
         return CAIRN_OK;
     }
-    const char *output = step->row.output;
-    return token_add(flow, step->row.next, output, signal, step);
+    return token_add(flow, step->row.next, step_passed(&step->row), signal, step);
 }
 
 cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *output,
                          const char *signal)
 {
     bool is_human = step->row.kind == KIND_HUMAN;
+    const char *flaw;
     step->row.output = output;
+    TRY(step_make_output(flow, step, &flaw));
+    if (flaw)
+        return step_fail(flow, step, flaw, step->row.attempts + 1);
     step->row.error = NULL;
     step->row.signal = signal;
     if (step->row.status != STEP_CONFIRMED)

@@ -108,9 +108,8 @@ struct flow_source {
                             const char *message, int32_t attempt);
     cairn_code (*clear_error)(struct flow *flow, const char **error, const char *step_name);
 
-    /* Whether a condition's expression holds for this input. */
-    cairn_code (*evaluate)(struct flow *flow, const struct flow_step *step, bool *ret_is_true,
-                           cairn_error *reterr);
+    /* Reads steps ahead, all in one question, so that step() finds them. */
+    cairn_code (*read_ahead)(struct flow *flow, const int32_t *places, size_t count);
 
     /* A join's output, from the steps that arrived. */
     cairn_code (*join_output)(struct flow *flow, const struct flow_step *join,
@@ -125,6 +124,7 @@ struct flow {
     int64_t now_us;
     struct rng *rng;
     struct arena *arena;
+    size_t value_max;          /* bytes of what an expression may make */
     struct flow_token *tokens; /* on their way, first in first out */
     struct flow_token *last_token;
 };
@@ -163,6 +163,11 @@ struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
  * to end, if it does not end with this. */
 cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
                        const struct passage_commit *commit, struct flow_verdict *ret_verdict);
+
+/* flow_data.c: whether it has ended so that others may read its output, and what goes on from it, which
+ * is also what they read; NULL is as good as null. */
+bool step_is_readable(const struct step_row *row);
+const char *step_passed(const struct step_row *row);
 
 /* A claimed step: its call's limit shortens the lease.  Needs the step alone. */
 void flow_claimed(struct flow_step *step, int64_t now_us);

@@ -41,6 +41,7 @@ cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart
     step_drop_lease(step);
     row->attempts = row->compensation_attempts = 0;
     row->input = row->output = row->error = row->undo_error = row->signal = NULL;
+    row->passed = NULL;
     row->waiting_event = row->task_type = NULL;
     row->commit_no = row->next_run_at_us = row->started_at_us = row->finished_at_us = 0;
     row->deadline_at_us = 0;

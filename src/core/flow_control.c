@@ -139,16 +139,18 @@ static bool may_requeue(const struct flow *flow, const struct flow_step *step, b
 static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const char *input)
 {
     struct step_row *row = &step->row;
-    const char *given = input ? input : row->input;
+    const char *arrived = step_arrived(step);
     TRY(flow->source->untake_signals(flow, step));
     if (flow->instance->is_function)
         TRY(function_forget(flow, false));
     TRY(step_reset(flow, step, false));
-    row->input = given;
+    row->input = arrived;
     if (flow->instance->status == INSTANCE_DLQ)
         TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_running"));
     /* First of all, since what is held may park the instance again. */
-    TRY(token_move(flow, &(struct flow_token){.seq = row->seq, .input = given}));
+    TRY(token_move(flow, &(struct flow_token){.seq = row->seq,
+                                              .input = input ? input : arrived,
+                                              .is_made = input != NULL}));
     return flow_thaw(flow);
 }
 

@@ -12,10 +12,16 @@ static enum failure_policy policy_of(const struct flow *flow, const struct flow_
     return flow->instance->has_compensation ? POLICY_COMPENSATE : POLICY_FAIL;
 }
 
-/* `continue`: the flow goes on with the step's own input. */
+/* `continue`: the flow goes on with the data that has arrived. */
+static void pass_through(struct flow_step *step)
+{
+    step->row.output = step_arrived(step);
+    step->row.passed = NULL;
+}
+
 static cairn_code skip_and_go_on(struct flow *flow, struct flow_step *step)
 {
-    step->row.output = step->row.input;
+    pass_through(step);
     TRY(flow_note(flow, "step_skipped", step, FACTS(.reason = "on_failure: continue")));
     return step_pass(flow, step, NULL);
 }
@@ -168,7 +174,7 @@ cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *
     if (!step->config->is_timeout_continue)
         return step_fail(flow, step, error, 1);
     step->row.error = error;
-    step->row.output = step->row.input;
+    pass_through(step);
     step_set(flow, step, STEP_SKIPPED);
     step_number(flow, step);
     TRY(flow_note(flow, "step_skipped", step,

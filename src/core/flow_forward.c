@@ -24,11 +24,11 @@ static cairn_code resend(struct flow *flow, struct flow_step *from, int32_t seq,
 {
     struct flow_step *to;
     if (seq < 0)
-        return token_add(flow, seq, from->row.output, signal, from);
+        return token_add(flow, seq, step_passed(&from->row), signal, from);
     TRY(flow->source->step(flow, seq, &to));
     if (to && to->row.status != STEP_PENDING)
         return CAIRN_OK;
-    return token_add(flow, seq, from->row.output, signal, from);
+    return token_add(flow, seq, step_passed(&from->row), signal, from);
 }
 
 cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal)
@@ -102,16 +102,11 @@ static cairn_code complete_here(struct flow *flow, struct flow_step *step)
 static cairn_code run_condition(struct flow *flow, struct flow_step *step, const char *signal)
 {
     const struct step_config *config = step->config;
-    bool is_true;
-    cairn_error why = {0};
-    cairn_code code = flow->source->evaluate(flow, step, &is_true, &why);
-    if (code == CAIRN_E_BAD_INPUT)
-        return step_fail(flow, step, arena_strdup(flow->arena, why.message), 1);
-    if (code) {
-        if (flow->error)
-            *flow->error = why;
-        return code;
-    }
+    bool is_true = false;
+    const char *flaw;
+    TRY(step_evaluate(flow, step, &is_true, &flaw));
+    if (flaw)
+        return step_fail(flow, step, flaw, 1);
     struct place_range taken = is_true ? config->then_list : config->else_list;
     TRY(skip_list(flow, is_true ? config->else_list : config->then_list));
     TRY(complete_here(flow, step));
@@ -255,9 +250,25 @@ static cairn_code end_list(struct flow *flow, const struct flow_token *token)
     return is_under_way(flow) ? CAIRN_OK : complete_instance(flow, token->input);
 }
 
+/* Its input is what has arrived, or what its template makes of that. */
+static cairn_code take_input(struct flow *flow, struct flow_step *step,
+                             const struct flow_token *token, const char **ret_flaw)
+{
+    *ret_flaw = NULL;
+    if (token->is_made && step->config->input) {
+        step->row.passed = step_arrived(step);
+        step->row.input = token->input;
+        return CAIRN_OK;
+    }
+    step->row.input = token->input;
+    step->row.passed = NULL;
+    return step_make_input(flow, step, ret_flaw);
+}
+
 cairn_code token_move(struct flow *flow, const struct flow_token *token)
 {
     struct flow_step *step;
+    const char *flaw;
     if (token->seq < 0)
         return complete_instance(flow, token->input);
     TRY(flow->source->step(flow, token->seq, &step));
@@ -271,10 +282,12 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token)
     if (step->row.status != STEP_PENDING)
         return CAIRN_OK; /* its branch was lost while the token was on its way */
 
-    step->row.input = token->input;
     step->row.signal = token->signal; /* for the next handler, and for a retry from here */
     if (step->row.kind != KIND_TASK)
         step->row.started_at_us = flow->now_us;
+    TRY(take_input(flow, step, token, &flaw));
+    if (flaw)
+        return step_fail(flow, step, flaw, 1);
     switch (step->row.kind) {
     case KIND_TASK:
         return step_make_ready(flow, step, flow->now_us, NULL);

@@ -38,10 +38,11 @@ static cairn_code thaw_failed(struct flow *flow, struct flow_step *step)
     step->row.attempts = 0;
     step->row.finished_at_us = 0;
     step->row.commit_no = 0;
-    if (step->row.kind == KIND_TASK)
+    step->row.output = NULL;
+    if (step->row.kind == KIND_TASK && !step_is_unmade(step))
         return step_make_ready(flow, step, flow->now_us, "resumed");
     TRY(step_plan_again(flow, step)); /* it waits, or is decided about, once more */
-    return token_add(flow, step->row.seq, step->row.input, NULL, NULL);
+    return token_add(flow, step->row.seq, step_arrived(step), NULL, NULL);
 }
 
 static cairn_code thaw_step(struct flow *flow, struct flow_step *step)

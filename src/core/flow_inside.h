@@ -13,6 +13,7 @@
 struct flow_token {
     int32_t seq;
     const char *input, *signal;
+    bool is_made;           /* the input is the step's own, whatever its template says */
     struct flow_step *from; /* NULL: the instance's input */
     struct flow_token *next;
 };
@@ -84,6 +85,16 @@ cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *s
 cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join);
 cairn_code join_thaw(struct flow *flow, struct flow_step *join);
 cairn_code token_move(struct flow *flow, const struct flow_token *token);
+
+/* flow_data.c: what expressions make of data.  *ret_flaw: why they fail; NULL: they do not. */
+cairn_code step_make_input(struct flow *flow, struct flow_step *step, const char **ret_flaw);
+cairn_code step_make_output(struct flow *flow, struct flow_step *step, const char **ret_flaw);
+cairn_code step_evaluate(struct flow *flow, struct flow_step *step, bool *ret_is_true,
+                         const char **ret_flaw);
+/* The data that has arrived at a step which has not ended. */
+const char *step_arrived(const struct flow_step *step);
+/* Its input is still to be made, since an expression has failed. */
+bool step_is_unmade(const struct flow_step *step);
 
 /* flow_failure.c: a step has failed for good. */
 cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,

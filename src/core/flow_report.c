@@ -98,6 +98,8 @@ static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const
     int32_t attempts = is_undo ? ++row->compensation_attempts : ++row->attempts;
     int32_t most = is_undo ? undo->max_attempts : row->max_attempts;
     bool is_repeatable = is_undo ? undo->is_idempotent : step->config->is_idempotent;
+    if (!is_undo)
+        row->output = NULL; /* of a call before, whose template has failed */
     is_last |= attempts >= most || !is_repeatable;
     if (is_last && !is_undo)
         return step_fail(flow, step, error, attempts);
@@ -173,21 +175,29 @@ static cairn_code apply_report(struct flow *flow, struct flow_step *step,
 
 /* ---- while a goal is waited for ------------------------------------------------------------- */
 
-/* Awaited: what completes is recorded as completed, anything else as skipped; never retried. */
+/* Awaited: what completes is recorded as completed, anything else as skipped; never retried.  One whose
+ * output cannot be made has failed, and keeps its answer for the undo. */
 static cairn_code record_awaited(struct flow *flow, struct flow_step *step, const char *output,
                                  const char *error)
 {
+    const char *flaw = NULL;
     step->row.output = output;
-    step->row.error = error;
+    if (output)
+        TRY(step_make_output(flow, step, &flaw));
+    bool is_completed = output && !flaw;
     if (error)
         step->row.attempts++;
-    step_set(flow, step, output ? STEP_COMPLETED : STEP_SKIPPED);
+    step->row.error = flaw ? flaw : error;
+    step_set(flow, step, is_completed ? STEP_COMPLETED : flaw ? STEP_FAILED : STEP_SKIPPED);
     step_set_stop(flow, step, output ? STOP_NONE : STOP_ROLLBACK);
     step_number(flow, step);
-    if (output)
+    if (is_completed)
         TRY(flow->source->clear_error(flow, &flow->instance->last_error, step->row.name));
-    TRY(flow_note(flow, output ? "step_completed" : "step_skipped", step,
-                  FACTS(.error = error)));
+    TRY(flow_note(flow,
+                  is_completed ? "step_completed"
+                  : flaw       ? "step_failed"
+                               : "step_skipped",
+                  step, FACTS(.error = step->row.error)));
     return lease_awaited_ended(flow, step);
 }
 

@@ -215,8 +215,9 @@ cairn_code lease_awaited_ended(struct flow *flow, struct flow_step *step)
 
 static cairn_code undo_begin(struct flow *flow, struct flow_step *step)
 {
-    if (step->row.status != STEP_COMPLETED)
-        step->row.output = NULL; /* it was called, but has no output */
+    /* One that was called and did not complete has no output, unless its own template has failed. */
+    if (step->row.status != STEP_COMPLETED && step->row.status != STEP_FAILED)
+        step->row.output = NULL;
     step_set(flow, step, STEP_COMPENSATION);
     step->row.compensation_attempts = 0;
     step->row.task_type = step->config->compensation.handler;
@@ -256,7 +257,8 @@ static cairn_code undo_one(struct flow *flow, struct flow_step *step, bool *ret_
     if (status == STEP_ROLLED_BACK || status == STEP_REJECTED || step_is_current(status))
         return CAIRN_OK;
     TRY(flow->source->config(flow, step));
-    if (!step->config->compensation.handler)
+    bool is_uncalled = status == STEP_FAILED && step_is_unmade(step);
+    if (!step->config->compensation.handler || is_uncalled)
         return status == STEP_SKIPPED ? CAIRN_OK : note_undone(flow, step, "nothing to undo");
     TRY(undo_begin(flow, step));
     if (step->config->compensation.max_attempts == 0)

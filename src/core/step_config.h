@@ -9,10 +9,13 @@
  *   task          retry {backoff, base_ms, max_ms, jitter}, timeout_ms, on_failure, idempotent,
  *                 compensation {handler, max_attempts, retry, timeout_ms, idempotent, metadata}
  *   sleep         for_ms
- *   wait, human   event (wait), timeout_ms, on_timeout, on_failure
+ *                 input, output (templates, core/template.h)
+ *   wait, human   event (wait), timeout_ms, on_timeout, on_failure, input
  *   condition     when, then [first, last], else [first, last]
  *   fork          branches [[first, last], ...], join (its place)
  *   join          any, fork (its place), wait_for [names]
+ *   with input, output or when:
+ *                 reads, output_reads [places]: the steps whose outputs the expressions name
  */
 #ifndef CORE_STEP_CONFIG_H
 #define CORE_STEP_CONFIG_H
@@ -35,6 +38,12 @@ struct place_range {
     int32_t first, last; /* first -1: the list is empty */
 };
 
+/* Steps by place. */
+struct place_list {
+    int32_t *items;
+    size_t count;
+};
+
 struct compensation_config {
     const char *handler; /* NULL: none declared */
     int32_t max_attempts;
@@ -54,6 +63,10 @@ struct step_config {
     int64_t for_us;           /* sleep */
     const char *event;        /* wait */
     bool is_timeout_continue; /* wait, human: on_timeout: continue */
+
+    const char *input;  /* task, wait, human: a template; NULL: what arrives */
+    const char *output; /* task: a template; NULL: what the handler answers */
+    struct place_list reads, output_reads; /* of input or when; of output */
 
     const char *when; /* condition */
     struct place_range then_list, else_list;

@@ -139,6 +139,10 @@ static void write_element(struct json_out *out, const struct element *element)
         write_text(out, "on_timeout", "continue");
     if (config->on_failure != POLICY_DEFAULT)
         write_text(out, "on_failure", policy_name(config->on_failure));
+    if (config->input)
+        json_raw(json_key(out, "input"), config->input);
+    if (config->output)
+        json_raw(json_key(out, "output"), config->output);
     write_metadata(out, element->metadata);
     json_close(out, '}');
 }

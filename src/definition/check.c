@@ -72,7 +72,45 @@ static void refuse_reserved(struct reading *reading, const struct used_name *use
                  element_kind_name(used->element->kind), quoted(name, used->name));
 }
 
-void workflow_check_names(struct reading *reading, const struct workflow *workflow)
+/* ---- names in expressions ------------------------------------------------------------------- */
+
+static int compare_name(const void *key, const void *used)
+{
+    return strcmp(key, ((const struct used_name *)used)->name);
+}
+
+static void find_named(struct reading *reading, const struct used_names *names,
+                       const struct element *element, const struct named_steps *steps)
+{
+    char name[QUOTED_TEXT], subject[QUOTED_TEXT];
+    for (size_t i = 0; i < steps->count; i++) {
+        struct named_step *step = &steps->items[i];
+        const struct used_name *used =
+            bsearch(step->name, names->list, names->count, sizeof *used, compare_name);
+        if (used) {
+            step->element = used->element;
+            step->is_join = used->is_join;
+            continue;
+        }
+        flaw_add(reading->flaws, steps->at, "%s %s: %s: the workflow has no step %s",
+                 element_kind_name(element->kind),
+                 quoted(subject, element->name ? element->name : ""), steps->key,
+                 quoted(name, step->name));
+    }
+}
+
+static void find_all_named(struct reading *reading, const struct used_names *names,
+                           const struct element_list *list)
+{
+    for (const struct element *element = list->first; element; element = element->next) {
+        find_named(reading, names, element, &element->reads);
+        find_named(reading, names, element, &element->output_reads);
+        for (size_t i = 0; i < element->list_count; i++)
+            find_all_named(reading, names, &element->lists[i]);
+    }
+}
+
+void workflow_check_names(struct reading *reading, struct workflow *workflow)
 {
     size_t room = (size_t)workflow->rows;
     cleanup(mem_freep) struct used_name *list =
@@ -90,4 +128,5 @@ void workflow_check_names(struct reading *reading, const struct workflow *workfl
         else
             first = i;
     }
+    find_all_named(reading, &names, &workflow->elements);
 }

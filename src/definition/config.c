@@ -99,6 +99,30 @@ static void write_task(struct object *object, const struct step_config *config)
         config_write_compensation(key(object, "compensation"), &config->compensation);
 }
 
+static void write_reads(struct object *object, const char *name,
+                        const struct named_steps *steps)
+{
+    if (steps->count == 0)
+        return;
+    struct json_out *out = key(object, name);
+    json_open(out, '[');
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct named_step *step = &steps->items[i];
+        json_int(out, step->is_join ? step->element->join_place : step->element->place);
+    }
+    json_close(out, ']');
+}
+
+static void write_data(struct object *object, const struct element *element)
+{
+    if (element->config.input)
+        json_raw(key(object, "input"), element->config.input);
+    if (element->config.output)
+        json_raw(key(object, "output"), element->config.output);
+    write_reads(object, "reads", &element->reads);
+    write_reads(object, "output_reads", &element->output_reads);
+}
+
 void config_write(struct buf *buf, const struct element *element)
 {
     const struct step_config *config = &element->config;
@@ -118,6 +142,7 @@ void config_write(struct buf *buf, const struct element *element)
         json_str(key(&object, "on_timeout"), "continue");
     if (config->on_failure != POLICY_DEFAULT)
         json_str(key(&object, "on_failure"), policy_name(config->on_failure));
+    write_data(&object, element);
     close_object(&object);
 }
 

@@ -138,6 +138,32 @@ static void read_branches(struct config_reading *r, struct slice value,
         config->branches[config->branch_count++] = read_range(r, item);
 }
 
+static void read_places(struct config_reading *r, struct slice value, struct place_list *ret)
+{
+    struct scan scan;
+    struct slice item;
+    size_t room = scan_count(value);
+    if (!scan_list(value, &scan)) {
+        r->is_bad = true;
+        return;
+    }
+    ret->items = arena_array(r->arena, room, sizeof *ret->items);
+    if (!ret->items) {
+        r->is_out_of_memory = true;
+        return;
+    }
+    while (ret->count < room && scan_item(&scan, &item))
+        ret->items[ret->count++] = read_int32(r, item);
+}
+
+static const char *read_json(struct config_reading *r, struct slice value)
+{
+    const char *json = slice_json(value, r->arena);
+    if (!json)
+        r->is_out_of_memory = true;
+    return json;
+}
+
 static struct scan open_object(struct config_reading *r, struct slice value)
 {
     struct scan scan = {0};
@@ -178,10 +204,22 @@ static void read_compensation(struct config_reading *r, struct slice value,
             compensation->timeout_us = read_ms(r, member);
         else if (slice_is(key, "idempotent"))
             compensation->is_idempotent = read_bool(r, member);
-        else if (slice_is(key, "metadata") &&
-                 !(compensation->metadata = slice_json(member, r->arena)))
-            r->is_out_of_memory = true;
+        else if (slice_is(key, "metadata"))
+            compensation->metadata = read_json(r, member);
     }
+}
+
+static void read_data(struct config_reading *r, struct slice key, struct slice value,
+                      struct step_config *config)
+{
+    if (slice_is(key, "input"))
+        config->input = read_json(r, value);
+    else if (slice_is(key, "output"))
+        config->output = read_json(r, value);
+    else if (slice_is(key, "reads"))
+        read_places(r, value, &config->reads);
+    else if (slice_is(key, "output_reads"))
+        read_places(r, value, &config->output_reads);
 }
 
 static void read_structure(struct config_reading *r, struct slice key, struct slice value,
@@ -201,6 +239,8 @@ static void read_structure(struct config_reading *r, struct slice key, struct sl
         config->is_any = read_bool(r, value);
     else if (slice_is(key, "fork"))
         config->fork = read_int32(r, value);
+    else
+        read_data(r, key, value, config);
 }
 
 static void read_member(struct config_reading *r, struct slice key, struct slice value,

@@ -6,6 +6,7 @@
  *   mapping.c    nodes -> values         (text, durations, numbers, with flaws)
  *   task.c       a step's own keys       (retry, compensation)
  *   input.c      what is said about the input (schema, example)
+ *   data.c       templates and conditions: input, output, when
  *   parse.c      nodes -> elements
  *   check.c      what concerns the file as a whole: names
  *   canonical.c  elements -> the text that is stored and hashed
@@ -51,6 +52,20 @@ enum element_kind {
 
 enum join_kind { JOIN_NONE, JOIN_ALL, JOIN_ANY };
 
+/* The steps whose outputs the expressions of an element name.  check.c finds their elements. */
+struct named_step {
+    const char *name;
+    const struct element *element;
+    bool is_join; /* the element's join is meant */
+};
+
+struct named_steps {
+    struct place at; /* of the expressions */
+    const char *key; /* where they stand: "input" */
+    struct named_step *items;
+    size_t count;
+};
+
 struct element_list {
     struct element *first, *last;
     size_t count;
@@ -66,6 +81,8 @@ struct element {
     int32_t max_attempts;      /* step, function */
     int32_t priority;          /* step */
     struct step_config config; /* without places, which the plan knows */
+    struct named_steps reads;  /* of input or when */
+    struct named_steps output_reads;
 
     enum join_kind join;        /* fork */
     struct element_list *lists; /* then and else; branches; one for each parallel step */
@@ -111,8 +128,9 @@ void *reading_got(struct reading *reading, void *memory);
 void workflow_parse(struct reading *reading, const struct node *root,
                     struct workflow *ret_workflow);
 
-/* Adds flaws for names that are used twice, also by a join, or reserved. */
-void workflow_check_names(struct reading *reading, const struct workflow *workflow);
+/* Adds flaws for names that are used twice, also by a join, or reserved, and for steps that are named by
+ * expressions and do not exist. */
+void workflow_check_names(struct reading *reading, struct workflow *workflow);
 
 /* Sets the places of all elements, and makes the rows. */
 void plan_places(struct workflow *workflow);

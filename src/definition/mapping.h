@@ -60,6 +60,11 @@ const struct node *mapping_map(const struct mapping *mapping, const char *key);
 void task_parse(const struct mapping *mapping, struct element *element);
 void policy_parse(const struct mapping *mapping, struct element *element);
 
+/* data.c: where the data of an element comes from.  `input` and `output` are templates, `when` is a condition. */
+void data_parse_template(const struct mapping *mapping, const char *key, const char **ret_json,
+                         struct named_steps *ret_steps);
+void data_parse_when(const struct mapping *mapping, struct element *element);
+
 /* input.c: what the file says about the input of an instance. */
 void input_parse(const struct mapping *mapping, struct workflow *workflow);
 

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core/condition.h"
 #include "definition/element.h"
 #include "definition/mapping.h"
 
@@ -20,15 +19,16 @@ static const char *const kinds[ELEMENT_IN_LIST_COUNT + 1] = {
 static const char *const joins[] = {"all", "any", NULL};
 
 /* The keys of an element; the first is its kind, whose value is its name. */
-static const char *const known_keys[ELEMENT_IN_LIST_COUNT][12] = {
+static const char *const known_keys[ELEMENT_IN_LIST_COUNT][16] = {
     [ELEMENT_STEP] = {"step", "handler", "max_attempts", "retry", "timeout", "on_failure",
-                      "idempotent", "priority", "compensation", "metadata"},
+                      "idempotent", "priority", "compensation", "input", "output", "metadata"},
     [ELEMENT_SAVE_POINT] = {"save_point", "metadata"},
     [ELEMENT_CONDITION] = {"condition", "when", "then", "else", "metadata"},
     [ELEMENT_FORK] = {"fork", "join", "branches", "metadata"},
     [ELEMENT_PARALLEL] = {"parallel", "steps", "metadata"},
-    [ELEMENT_HUMAN] = {"human", "timeout", "on_timeout", "on_failure", "metadata"},
-    [ELEMENT_WAIT] = {"wait", "event", "timeout", "on_timeout", "on_failure", "metadata"},
+    [ELEMENT_HUMAN] = {"human", "timeout", "on_timeout", "on_failure", "input", "metadata"},
+    [ELEMENT_WAIT] = {"wait", "event", "timeout", "on_timeout", "on_failure", "input",
+                      "metadata"},
     [ELEMENT_SLEEP] = {"sleep", "for", "metadata"},
 };
 
@@ -148,15 +148,7 @@ static void parse_condition(const struct mapping *mapping, struct element *eleme
 {
     static const char *const sides[] = {"then", "else"};
     struct reading *reading = mapping->reading;
-    if (mapping_require(mapping, "when") &&
-        mapping_text(mapping, "when", &element->config.when)) {
-        cairn_error why;
-        cairn_code code = condition_check(element->config.when, &why);
-        if (code == CAIRN_E_OUT_OF_MEMORY)
-            reading->flaws->is_out_of_memory = true;
-        else if (code)
-            mapping_flaw(mapping, node_find(mapping->map, "when")->at, "when: %s", why.message);
-    }
+    data_parse_when(mapping, element);
     struct element_list *lists = new_lists(reading, element, 2);
     size_t given = 0;
     for (size_t i = 0; lists && i < 2; i++) {
@@ -245,6 +237,7 @@ static void parse_inside(const struct mapping *mapping, struct element *element,
             mapping_name(mapping, "event", &element->config.event);
         parse_timeout(mapping, element);
         policy_parse(mapping, element);
+        data_parse_template(mapping, "input", &element->config.input, &element->reads);
         break;
     case ELEMENT_SLEEP:
         if (mapping_require(mapping, "for"))

@@ -112,4 +112,6 @@ void task_parse(const struct mapping *mapping, struct element *element)
     mapping_duration(mapping, "timeout", false, &config->timeout_us);
     policy_parse(mapping, element);
     parse_compensation(mapping, &config->compensation);
+    data_parse_template(mapping, "input", &config->input, &element->reads);
+    data_parse_template(mapping, "output", &config->output, &element->output_reads);
 }

@@ -166,6 +166,11 @@ static cairn_code complete_jobs(struct batch *batch)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+struct ref_list {
+    struct step_ref *items;
+    size_t count, room;
+};
+
 /* The ids of jobs, or of instances that are to be locked. */
 static size_t gather_ids(const struct batch *batch, bool is_job, const char **ids)
 {
@@ -216,6 +221,43 @@ static cairn_code prefetch(struct batch *batch)
     for (size_t i = 0; i < batch->names.count; i++)
         count += add_places(batch, &batch->names.items[i], refs + count);
     return count ? workset_prefetch(batch, refs, count) : CAIRN_OK;
+}
+
+/* ---- what expressions read ------------------------------------------------------------------ */
+
+/* The places whose outputs the expressions of a step name, if it is in hand. */
+static cairn_code add_reads(struct batch *batch, const char *id, int32_t seq, bool is_output,
+                            struct ref_list *refs)
+{
+    struct workset_instance *instance = workset_find(batch, id);
+    struct flow_step *step = workset_find_step(batch, id, seq);
+    /* Nearly all steps have none, which their text says faster than it is read. */
+    if (!instance || !step || !step->row.config || !strstr(step->row.config, "reads\""))
+        return CAIRN_OK;
+    TRY(workset_source.config(&instance->flow, step));
+    const struct place_list *places =
+        is_output ? &step->config->output_reads : &step->config->reads;
+    for (size_t i = 0; i < places->count; i++) {
+        struct step_ref *ref = list_add(&batch->arena, refs);
+        NEED(ref, batch->error);
+        *ref = (struct step_ref){id, places->items[i]};
+    }
+    return CAIRN_OK;
+}
+
+/* Of reports: what the step's own output and the input of the step after it are made of; one question
+ * for the whole batch. */
+static cairn_code prefetch_reads(struct batch *batch)
+{
+    struct ref_list refs = {0};
+    for (size_t i = 0; i < batch->names.count; i++) {
+        const struct row_name *name = &batch->names.items[i];
+        if (!name->report || name->is_job || name->report->outcome != CAIRN_COMPLETE)
+            continue;
+        TRY(add_reads(batch, name->id, name->seq, true, &refs));
+        TRY(add_reads(batch, name->id, name->seq + 1, false, &refs));
+    }
+    return refs.count ? workset_prefetch(batch, refs.items, refs.count) : CAIRN_OK;
 }
 
 static bool is_busy(const struct batch *batch, const struct row_name *name)
@@ -285,5 +327,6 @@ cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
     if (is_any_absent(batch))
         TRY(batch_take_intake(batch));
     TRY(prefetch(batch));
+    TRY(prefetch_reads(batch));
     return put_busy_aside(batch, ret_busy);
 }

@@ -102,7 +102,7 @@ static void write_output(struct json_out *out, const struct flow_step *join,
     json_open(json_key(out, "outputs"), '{');
     for (size_t i = 0; i < arrivals->completed.count; i++)
         json_raw(json_key(out, arrivals->completed.items[i]->row.name),
-                 arrivals->completed.items[i]->row.output);
+                 step_passed(&arrivals->completed.items[i]->row));
     json_close(out, '}');
     json_close(out, '}');
 }

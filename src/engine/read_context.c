@@ -11,11 +11,6 @@
 
 enum { CONTEXT_PORTION = 64, CONTEXT_BYTES_MAX = 16 << 20 };
 
-static bool is_finished(const struct step_row *row)
-{
-    return row->status == STEP_COMPLETED || row->status == STEP_CONFIRMED;
-}
-
 /* The lease is the worker's still; *ret_id is then the instance's. */
 static cairn_code check_holder(struct question *q, char ret_id[ID_TEXT])
 {
@@ -36,9 +31,9 @@ static cairn_code check_holder(struct question *q, char ret_id[ID_TEXT])
 static cairn_code add_output(struct question *q, const struct step_row *row)
 {
     struct step_output *added = list_add(q->arena, &q->request->out.context);
+    const char *output = step_passed(row);
     NEED(added, q->error);
-    *added =
-        (struct step_output){.step = row->name, .output = row->output ? row->output : "null"};
+    *added = (struct step_output){.step = row->name, .output = output ? output : "null"};
     return CAIRN_OK;
 }
 
@@ -58,9 +53,10 @@ static cairn_code read_all(struct question *q, const char *id)
         TRY(STORE(q, list_steps, id, after, false, rows, CONTEXT_PORTION, &count));
         for (size_t i = 0; i < count; i++) {
             after = rows[i].seq;
-            if (!is_finished(&rows[i]))
+            if (!step_is_readable(&rows[i]))
                 continue;
-            bytes += strlen(rows[i].name) + (rows[i].output ? strlen(rows[i].output) : 4);
+            const char *output = step_passed(&rows[i]);
+            bytes += strlen(rows[i].name) + (output ? strlen(output) : 4);
             TRY(bytes > CONTEXT_BYTES_MAX ? too_large(q) : add_output(q, &rows[i]));
         }
     }
@@ -73,7 +69,7 @@ static cairn_code read_one(struct question *q, const char *id, const char *name)
     cairn_code code = STORE(q, get_step, id, name, &row);
     if (code == CAIRN_E_NOT_FOUND)
         return fail(q->error, code, "instance \"%s\" has no step \"%.64s\"", id, name);
-    return code || !is_finished(&row) ? code : add_output(q, &row);
+    return code || !step_is_readable(&row) ? code : add_output(q, &row);
 }
 
 cairn_code answer_context(struct question *q)

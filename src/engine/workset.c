@@ -215,7 +215,8 @@ static struct workset_instance *make(struct batch *batch, const struct instance_
                                    .instance = &instance->row,
                                    .now_us = batch->tx->now_us,
                                    .rng = &batch->committer->rng,
-                                   .arena = &batch->arena};
+                                   .arena = &batch->arena,
+                                   .value_max = batch->engine->base.options.max_payload};
     return instance;
 }
 

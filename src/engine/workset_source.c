@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/json.h"
-#include "core/condition.h"
 #include "definition/definition.h"
 #include "engine/workset.h"
 
@@ -50,6 +49,16 @@ static cairn_code source_note(struct flow *flow, const char *type, const struct 
 static cairn_code source_step(struct flow *flow, int32_t seq, struct flow_step **ret_step)
 {
     return workset_step(to_workset(flow), seq, ret_step);
+}
+
+static cairn_code source_read_ahead(struct flow *flow, const int32_t *places, size_t count)
+{
+    struct batch *batch = to_workset(flow)->batch;
+    struct step_ref *refs = arena_array(&batch->arena, count, sizeof *refs);
+    NEED(refs, flow->error);
+    for (size_t i = 0; i < count; i++)
+        refs[i] = (struct step_ref){flow->instance->id, places[i]};
+    return workset_prefetch(batch, refs, count);
 }
 
 static cairn_code source_config(struct flow *flow, struct flow_step *step)
@@ -340,22 +349,9 @@ static cairn_code source_clear_error(struct flow *flow, const char **error,
     return CAIRN_OK;
 }
 
-/* ---- conditions and joins ------------------------------------------------------------------- */
-
-static cairn_code source_evaluate(struct flow *flow, const struct flow_step *step,
-                                  bool *ret_is_true, cairn_error *reterr)
-{
-    struct expression_scope scope = {.data = step->row.input,
-                                     .input = flow->instance->input,
-                                     .instance_id = flow->instance->id,
-                                     .key = flow->instance->key,
-                                     .tags = flow->instance->tags,
-                                     .step_name = step->row.name};
-    return condition_evaluate(step->config->when, &scope, ret_is_true, reterr);
-}
-
 const struct flow_source workset_source = {
     .step = source_step,
+    .read_ahead = source_read_ahead,
     .current = source_current,
     .between = source_between,
     .committed = source_committed,
@@ -370,6 +366,5 @@ const struct flow_source workset_source = {
     .has_parked = source_has_parked,
     .set_error = source_set_error,
     .clear_error = source_clear_error,
-    .evaluate = source_evaluate,
     .join_output = join_output,
 };

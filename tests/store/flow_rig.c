@@ -247,6 +247,7 @@ void check_step_changing(const struct step_row *seen, const struct step_row *wan
     CHECK_INT(seen->is_effect_begun, wanted->is_effect_begun);
     CHECK_TEXT(seen->function_effects, wanted->function_effects);
     CHECK_TEXT(seen->undo_error, wanted->undo_error);
+    CHECK_JSON(seen->passed, wanted->passed);
     CHECK_INT(seen->updated_at_us, wanted->updated_at_us);
 }
 

@@ -53,6 +53,7 @@ static struct step_row full_step(const struct instance_row *instance, int32_t se
                              .is_effect_begun = true,
                              .function_effects = "2:3:pay",
                              .undo_error = "no refund",
+                             .passed = "{\"short\":1}",
                              .updated_at_us = RIG_START_US + 8};
 }
 
@@ -99,6 +100,7 @@ TEST(an_empty_text_is_not_an_absent_one)
     row.ended_outcome = row.function_effects = row.undo_error = "";
     row.input = "null";
     row.output = "\"\"";
+    row.passed = "null";
     add_step(rig, row);
     struct step_row seen = lock_step(rig, instance.id, 0);
     check_step_changing(&seen, &row);

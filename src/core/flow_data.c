@@ -1,0 +1,154 @@
+/* core/flow_data.c - where a step's data comes from: its input and output, and conditions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A step whose file says `input` is given what the template makes; one with `output` hands on what that makes
+ * of its handler's answer.  The column `passed` holds what then differs from input and output:
+ *
+ *     not ended, with `input`   the data that has arrived, for on_failure: continue
+ *     ended, with `output`      what goes on, and what expressions and handlers read of it
+ */
+#include "core/condition.h"
+#include "core/flow_inside.h"
+#include "core/template.h"
+
+#include <string.h>
+
+bool step_is_readable(const struct step_row *row)
+{
+    return row->status == STEP_COMPLETED || row->status == STEP_CONFIRMED;
+}
+
+const char *step_passed(const struct step_row *row)
+{
+    return row->passed ? row->passed : row->output;
+}
+
+const char *step_arrived(const struct flow_step *step)
+{
+    return step->row.passed ? step->row.passed : step->row.input;
+}
+
+bool step_is_unmade(const struct flow_step *step)
+{
+    return step->config->input && !step->row.passed;
+}
+
+/* ---- what expressions see ------------------------------------------------------------------- */
+
+/* Only the steps that are named are read, in one question. */
+static cairn_code read_outputs(struct flow *flow, const struct place_list *places,
+                               struct expression_scope *scope)
+{
+    if (places->count == 0)
+        return CAIRN_OK;
+    struct expression_output *outputs =
+        arena_array(flow->arena, places->count, sizeof *outputs);
+    NEED(outputs, flow->error);
+    TRY(flow->source->read_ahead(flow, places->items, places->count));
+    for (size_t i = 0; i < places->count; i++) {
+        struct flow_step *step;
+        TRY(flow->source->step(flow, places->items[i], &step));
+        if (step && step_is_readable(&step->row))
+            outputs[scope->output_count++] =
+                (struct expression_output){step->row.name, step_passed(&step->row)};
+    }
+    scope->outputs = outputs;
+    return CAIRN_OK;
+}
+
+static cairn_code make_scope(struct flow *flow, const struct flow_step *step, const char *data,
+                             const struct place_list *places,
+                             struct expression_scope *ret_scope)
+{
+    const struct instance_row *instance = flow->instance;
+    *ret_scope = (struct expression_scope){.data = data,
+                                           .input = instance->input,
+                                           .instance_id = instance->id,
+                                           .key = instance->key,
+                                           .tags = instance->tags,
+                                           .step_name = step->row.name};
+    return read_outputs(flow, places, ret_scope);
+}
+
+/* What the expressions of a step fail with is the step's failure; anything else is the engine's. */
+static cairn_code take_flaw(struct flow *flow, cairn_code code, const char *key,
+                            const cairn_error *why, const char **ret_flaw)
+{
+    bool is_theirs =
+        code == CAIRN_E_BAD_INPUT || code == CAIRN_E_BAD_JSON || code == CAIRN_E_TOO_LARGE;
+    *ret_flaw = NULL;
+    if (!is_theirs) {
+        if (code && flow->error)
+            *flow->error = *why;
+        return code;
+    }
+    *ret_flaw = key ? arena_printf(flow->arena, "%s: %s", key, why->message)
+                    : arena_strdup(flow->arena, why->message);
+    return *ret_flaw ? CAIRN_OK : fail_memory(flow->error);
+}
+
+static cairn_code make(struct flow *flow, const char *key, const char *template,
+                       const struct expression_scope *scope, const char **ret_json,
+                       const char **ret_flaw)
+{
+    cairn_error why = {0};
+    cairn_code code =
+        template_make(template, scope, flow->value_max, flow->arena, ret_json, &why);
+    return take_flaw(flow, code, key, &why, ret_flaw);
+}
+
+/* ---- what steps ask for --------------------------------------------------------------------- */
+
+cairn_code step_make_input(struct flow *flow, struct flow_step *step, const char **ret_flaw)
+{
+    const struct step_config *config = step->config;
+    struct step_row *row = &step->row;
+    struct expression_scope scope;
+    const char *made = NULL;
+    *ret_flaw = NULL;
+    if (!config->input)
+        return CAIRN_OK;
+    TRY(make_scope(flow, step, row->input, &config->reads, &scope));
+    TRY(make(flow, "input", config->input, &scope, &made, ret_flaw));
+    if (*ret_flaw)
+        return CAIRN_OK;
+    row->passed = row->input ? row->input : "null";
+    row->input = made;
+    return CAIRN_OK;
+}
+
+/* Nearly all steps have none, which their text says faster than it is read. */
+static bool may_have_output(const struct step_row *row)
+{
+    return row->config && strstr(row->config, "\"output\"");
+}
+
+cairn_code step_make_output(struct flow *flow, struct flow_step *step, const char **ret_flaw)
+{
+    struct step_row *row = &step->row;
+    struct expression_scope scope;
+    const char *made = NULL;
+    *ret_flaw = NULL;
+    if (may_have_output(row)) {
+        TRY(flow->source->config(flow, step));
+        const struct step_config *config = step->config;
+        if (config->output) {
+            TRY(make_scope(flow, step, row->output, &config->output_reads, &scope));
+            TRY(make(flow, "output", config->output, &scope, &made, ret_flaw));
+        }
+    }
+    if (!*ret_flaw)
+        row->passed = made;
+    return CAIRN_OK;
+}
+
+cairn_code step_evaluate(struct flow *flow, struct flow_step *step, bool *ret_is_true,
+                         const char **ret_flaw)
+{
+    struct expression_scope scope;
+    cairn_error why = {0};
+    TRY(make_scope(flow, step, step->row.input, &step->config->reads, &scope));
+    cairn_code code = condition_evaluate(step->config->when, &scope, ret_is_true, &why);
+    return take_flaw(flow, code, NULL, &why, ret_flaw);
+}
