@@ -36,6 +36,12 @@ export const options = {
 
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).length;
 
+/** What the start imports at once is fetched beside it, not after it. */
+function preloads(result) {
+    const start = Object.entries(result.metafile.outputs).find(([path]) => basename(path).startsWith("start-") && path.endsWith(".js"));
+    return start[1].imports.filter((it) => it.kind === "import-statement").map((it) => `<link rel="modulepreload" href="${basename(it.path)}">\n`).join("");
+}
+
 /** The files of the page: name -> bytes.  index.html is plain, the others may be kept for ever. */
 export function finish(result) {
     const files = new Map(result.outputFiles.map((file) => [basename(file.path), Buffer.from(file.contents)]));
@@ -44,7 +50,7 @@ export function finish(result) {
     const iconName = `icon-${createHash("sha256").update(icon).digest("hex").slice(0, 8)}.svg`;
     files.set(iconName, icon);
     const html = readFileSync(join(here, "index.html"), "utf8")
-        .replace("ICON", iconName).replace("STYLE", named("style-", ".css")).replace("START", named("start-", ".js"));
+        .replace("PRELOAD", preloads(result)).replace("ICON", iconName).replace("STYLE", named("style-", ".css")).replace("START", named("start-", ".js"));
     files.set("index.html", Buffer.from(html));
     return files;
 }

@@ -14,7 +14,42 @@ scenario("a new store says so, and a job appears without a reload", async (serve
     await id("job-row").getByRole("link").first().click();
     await seen(id("job"));
     assert.equal(await id("job-status").getAttribute("data-status"), "pending");
+    await server.complete(await server.claim("t.mail"), { sent: true });
+    await seen(page.locator("[data-testid=job-status][data-status=succeeded]"));
+    await seen(id("payload-output").getByText("sent"));
+    assert.equal(await id("attempt-row").count(), 1);
 }, { marked: true });
+
+scenario("the overview: what needs a person, counts, charts, types, errors, what has ended", async (server, { page, id, open }) => {
+    await open("");
+    await seen(page.locator("[data-testid=empty][data-reason=new]"));
+    const begin = async (input, key) => { const made = await start(server, input, key); await server.complete(await server.claim("t.reserve"), JSON.parse(input)); return made; };
+    await begin('{"total": 5000}', "asks");
+    await seen(id("need-approvals").getByText("1 approval"));
+    await begin('{"total": 1}', "dies");
+    await server.dead(await server.claim("t.ship"), "no carrier goes there");
+    await seen(id("need-dead").getByText("1 dead letter"));
+    await seen(id("error-row").getByText("no carrier goes there"));
+    await server.must("POST", "/v1/clock/advance", { ms: 120_000 });        // by now the server knows who serves what
+    await server.must("POST", "/v1/jobs", { type: "o.nobody" });
+    await seen(id("need-unserved").getByText("1 type nobody serves"));
+    await seen(page.locator("[data-testid=type-row][data-type='o.nobody'][data-served=false]").getByText("no worker"));
+    const ended = await begin('{"total": 2}', "goes-through");
+    await server.complete(await server.claim("t.ship"), {});
+    await seen(page.locator(`[data-testid=recent-row][data-id="${ended}"][data-status=completed]`).getByText("goes-through"));
+    assert.equal(await id("count-dlq").locator("b").textContent(), "1");
+    const follow = async (link, sign) => { await id(link).click(); await seen(sign); await page.goBack(); await seen(id("needs-you")); };
+    await follow("need-approvals", id("approval-card"));
+    await follow("need-dead", id("dead-row"));
+    await follow("need-unserved", id("types"));
+    await follow("count-dlq", page.locator("[data-testid=chip][data-name=status][data-value=dlq]"));
+    for (const name of ["chart-ended", "chart-failed", "chart-latency"]) await seen(id(name));
+    await id("range-24h").click();
+    await seen(page.locator("[data-testid=range-24h][aria-current=true]"));
+    assert.match(page.url(), /range=24h/);
+    await id("chart-ended").getByText("As a table").click();
+    await seen(id("chart-ended").getByTestId("chart-table"));
+}, { options: ["--virtual-clock"] });
 
 const shared = group();
 const row = (page, key) => page.locator("[data-testid=instance-row]").filter({ hasText: key });
@@ -120,6 +155,9 @@ shared("found by id, beginning, key, and text of the input", async (server, { pa
     await open("jobs");
     await id("search").fill(instance.slice(0, 18));
     await seen(page.locator(`[data-testid=search-result][data-id="${instance}"]`));
+    await find(`${instance}.0`);
+    await page.waitForURL((url) => url.pathname.endsWith(`/instances/${instance}`) && url.searchParams.get("step") === "0");
+    await seen(id("drawer"));
     await find("Atlantis");
     await page.waitForURL(/has=Atlantis/);
     await seen(row(page, "needle-77"));

@@ -259,6 +259,14 @@ shared("two versions: compared, and the old one started", async (server, { page,
     await seen(page.locator("[data-testid=instance]").getByText("ship_it v1"));
     await id("tab-definition").click();
     await seen(id("definition").getByText("v.label").first());
+    await open("workflows");
+    await page.locator("[data-testid=workflow-row][data-name=ship_it]").getByTestId("action-start").click();
+    await id("start-version").selectOption("1");
+    await id("start-json").fill("{}");
+    await id("start-key").fill("by-choice");
+    await id("start-confirm").click();
+    await seen(page.locator("[data-testid=instance]").getByText("ship_it v1"));
+    assert.equal((await server.must("GET", "/v1/instances?q=by-choice")).items[0].version, 1);
     // A file with a flaw is not kept; the flaw is shown with its line.
     await open("workflows");
     await id("action-deploy").click();

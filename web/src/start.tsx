@@ -135,10 +135,6 @@ const placeOf = (it: Found): string => it.kind === "dead letter" ? `dead?record=
 async function placeOfId(id: string): Promise<string> {
     const found = may("GET", "/v1/find") ? (await ask<{ items: Found[] }>(`/v1/find?q=${id}`).catch(() => ({ items: [] as Found[] }))).items.find((it) => it.id === id) : undefined;
     if (found) return placeOf(found);
-    if (may("GET", "/v1/steps/{id}") && (await ask<{ items: unknown[] }>(`/v1/instances?view=row&ids=${id}`)).items.length === 0) {
-        const step = await ask<{ instance_id?: string; seq: number }>(`/v1/steps/${id}`).catch(() => null);
-        if (step?.instance_id) return `instances/${step.instance_id}?step=${step.seq}`;
-    }
     return `instances/${id}`;
 }
 
@@ -165,7 +161,10 @@ function Search() {
     const leave = () => { setText(""); setFound(null); field.current?.blur(); };
     const open = async () => {
         const wanted = text.trim();
-        if (isId(wanted)) {
+        const [instance = "", seq] = wanted.split(".");
+        if (isId(instance) && seq !== undefined && /^\d+$/.test(seq)) {          // a step's id is its instance's and its place there
+            go(`instances/${instance}?step=${seq}`);
+        } else if (isId(wanted)) {
             go(await placeOfId(wanted));
         } else {
             const items = await find(wanted).catch(() => [] as Found[]);

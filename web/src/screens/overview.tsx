@@ -89,7 +89,7 @@ function Waiting({ it }: { it: OverviewAnswer }) {
 const Errors = ({ items }: { items: ErrorGroup[] }) => (
     <section class="card"><h2>Failures by error</h2>
         {!items.length ? <p class="muted">Nothing has failed.</p> : <table class="rows inner"><tbody>{items.slice(0, 10).map((it) => (
-            <tr key={it.group} data-testid="error-row" data-group={it.group}><td class="clip"><a class="row-link" href="dead"><b><Text text={it.step ?? it.type ?? ""} /></b> <Text text={oneLine(it.sample || it.pattern)} /></a></td><td class="right num">{grouped(it.n)}</td></tr>))}</tbody></table>}</section>
+            <tr key={it.group} data-testid="error-row" data-group={it.group}><td class="clip"><a class="row-link" href={it.workflow ? "dead" : "dead?tab=jobs"}><b><Text text={it.step ?? it.type ?? ""} /></b> <Text text={oneLine(it.sample || it.pattern)} /></a></td><td class="right num">{grouped(it.n)}</td></tr>))}</tbody></table>}</section>
 );
 
 const Recent = ({ items }: { items: InstanceRow[] }) => (
