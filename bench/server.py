@@ -1,6 +1,7 @@
 # bench/server.py - a server of a build on a new store, its memory, and the sizes of tables and indexes.
 #
 # SPDX-License-Identifier: Apache-2.0
+import collections
 import contextlib
 import json
 import os
@@ -83,16 +84,19 @@ class Server:
             return "no answer to SIGTERM"
 
     def complaints(self):
-        found = []
+        """Errors, and how often it warned of what."""
+        errors, warnings = [], collections.Counter()
         with open(self.log, encoding="utf-8", errors="replace") as log:
             for line in log:
                 try:
-                    is_bad = json.loads(line).get("level") in ("error", "warn", "warning")
+                    said = json.loads(line)
                 except ValueError:
-                    is_bad = True
-                if is_bad:
-                    found.append(line.strip()[:300])
-        return found
+                    said = {"level": "error"}
+                if said.get("level") == "error":
+                    errors.append(line.strip()[:300])
+                elif said.get("level") == "warning":
+                    warnings[said.get("event")] += 1
+        return errors, dict(warnings)
 
 
 def sizes_of(kind, url):

@@ -330,3 +330,89 @@ TEST(waiting_events_are_listed_oldest_first_and_page_by_page)
     CHECK_MAIL(list_open(rig, false, first->rows[1].id, 2), "a2");
     CHECK_NO_MAIL(list_open(rig, true, 0, 9));
 }
+
+/* ---- many that wait --------------------------------------------------------------------------- */
+
+/* Far more than a claim looks at wait behind an event that is tried again later; what comes behind all of them is
+ * given at once, and they are when their time has come. */
+TEST(what_waits_behind_others_hides_nothing)
+{
+    enum { WAITING = 700 };
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *a = new_instance(rig, "w").id, *b = new_instance(rig, "w").id;
+    append(rig, a, "first");
+    for (int i = 0; i < WAITING; i++)
+        append(rig, a, "waits");
+    append(rig, b, "free");
+    struct mail *first = claim_mail(rig, "me", 1);
+    CHECK_MAIL(first, "first");
+    release(rig, first->rows[0], rig->tx->now_us + 5 * US_PER_SEC, 1, "no luck", 0);
+    commit(rig);
+    begin_write(rig);
+    CHECK_MAIL(claim_mail(rig, "you", 9), "free");
+    CHECK_NO_MAIL(claim_mail(rig, "you", 9));
+    commit(rig);
+    pass_us(rig, 6 * US_PER_SEC);
+    begin_write(rig);
+    struct mail *again = claim_mail(rig, "you", 3);
+    CHECK_MAIL(again, "first", "waits", "waits");
+    CHECK_NO_MAIL(claim_mail(rig, "me", 3));
+    for (size_t i = 0; i < 3; i++)
+        ack(rig, again->rows[i].id);
+    int64_t last = again->rows[2].id;
+    for (int left = WAITING - 2;
+         left > 0;) { /* acknowledged at once, so that none waits any more */
+        struct mail *more = claim_mail(rig, "me", ROWS_MAX);
+        CHECK(more->count > 0, "%d are never given", left);
+        for (size_t i = 0; i < more->count; i++, left--) {
+            CHECK_INT(more->rows[i].id, ++last);
+            ack(rig, more->rows[i].id);
+        }
+    }
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9));
+}
+
+/* Events of many instances, each behind one that is tried again later; a dead one holds back nothing. */
+TEST(what_waits_in_many_instances_comes_at_its_time)
+{
+    enum { INSTANCES = 150 };
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    for (int i = 0; i < INSTANCES; i++) {
+        const char *id = new_instance(rig, "w").id;
+        append(rig, id, "one");
+        append(rig, id, "two");
+    }
+    for (int given = 0; given < INSTANCES;) {
+        struct mail *mail = claim_mail(rig, "me", ROWS_MAX);
+        CHECK(mail->count > 0, "%d were given", given);
+        for (size_t i = 0; i < mail->count; i++) {
+            CHECK(mail->count == ROWS_MAX || i % 2 || !strcmp(mail->rows[i].event, "one"),
+                  "order");
+            if (strcmp(mail->rows[i].event, "one") == 0) {
+                release(rig, mail->rows[i], rig->tx->now_us + US_PER_SEC, 1, "no luck", 0);
+                given++;
+            }
+        }
+    }
+    CHECK_NO_MAIL(claim_mail(rig, "me", 9));
+    commit(rig);
+    pass_us(rig, 2 * US_PER_SEC);
+    begin_write(rig);
+    int ones = 0, twos = 0;
+    for (int i = 0; twos < INSTANCES && i < 100; i++) {
+        struct mail *mail = claim_mail(rig, "me", 20);
+        for (size_t k = 0; k < mail->count; k++) {
+            bool is_one = strcmp(mail->rows[k].event, "one") == 0;
+            ones += is_one;
+            twos += !is_one;
+            if (is_one)
+                release(rig, mail->rows[k], 0, 2, "gone", rig->tx->now_us);
+            else
+                ack(rig, mail->rows[k].id);
+        }
+    }
+    CHECK_INT(ones, INSTANCES);
+    CHECK_INT(twos, INSTANCES);
+}

@@ -87,6 +87,22 @@ TEST(events_are_found_by_their_chain_and_by_indexes)
     }
 }
 
+/* Beside the candidates themselves, of which there are few, nothing is walked or sorted. */
+TEST(a_claim_of_the_outbox_walks_what_is_fresh_and_what_is_due)
+{
+    static const char *const queries[] = {SQL_DEFER_OUTBOX, SQL_FIND_OUTBOX};
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    for (size_t i = 0; i < 2; i++) {
+        const char *plan = plan_of(rig, queries[i]);
+        CHECK(strstr(plan, "idx_workflow_outbox_fresh") &&
+                  strstr(plan, "idx_workflow_outbox_due (claimed_until") &&
+                  strstr(plan, "idx_workflow_outbox_instance (instance_id=?"),
+              "%s", plan);
+        CHECK(!strstr(plan, "idx_workflow_outbox_open") && !strstr(plan, "SCAN outbox\n"), "%s",
+              plan);
+    }
+}
+
 /* These take the first entry of an index, or sort one that holds only what is leased or, below
  * a limit, pending: the table itself is never walked. */
 TEST(no_query_walks_the_table_without_an_index)

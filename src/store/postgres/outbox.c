@@ -13,12 +13,32 @@ cairn_code postgres_append_outbox(struct store_tx *tx, const struct outbox_row *
                                count, reterr);
 }
 
+/* What a claim looks at beyond what it takes, how often it passes over such that wait behind others, and until when those
+ * are left alone at most. */
+enum { LOOKS = 100, DEFERRALS = 20 };
+#define DEFER_MOST_US (10 * US_PER_MIN)
+
+/* Lets claims pass by what waits behind others. */
+static cairn_code defer(struct store_tx *tx, size_t room, cairn_error *reterr)
+{
+    size_t count = room;
+    for (int i = 0; i < DEFERRALS && count >= room; i++) {
+        cleanup(reader_done) struct postgres_reader reader = {0};
+        struct postgres_params params =
+            PARAMS(tx, TIME(tx->now_us), TIME(tx->now_us + DEFER_MOST_US), INT(room));
+        TRY(postgres_ask(tx, PG_DEFER_OUTBOX, &params, &reader, reterr));
+        count = (size_t)value_int(&reader, 0);
+    }
+    return CAIRN_OK;
+}
+
 cairn_code postgres_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
                                  struct outbox_row *ret_rows, size_t room, size_t *ret_count,
                                  cairn_error *reterr)
 {
-    struct postgres_params params =
-        PARAMS(tx, TEXT(worker), TIME(tx->now_us), TIME(until_us), INT(room));
+    struct postgres_params params = PARAMS(tx, TEXT(worker), TIME(tx->now_us), TIME(until_us),
+                                           INT(room), INT(room + LOOKS));
+    TRY(defer(tx, room + LOOKS, reterr));
     return postgres_read_rows(tx, PG_CLAIM_OUTBOX, &params, &outbox_row_type, ret_rows, room,
                               ret_count, reterr);
 }

@@ -12,6 +12,24 @@ cairn_code sqlite_append_outbox(struct store_tx *tx, const struct outbox_row *ro
     return rows_write(tx, Q_APPEND_OUTBOX, &outbox_row_type, rows, count, reterr);
 }
 
+/* What a claim looks at beyond what it takes, how often it passes over such that wait behind others, and until when those
+ * are left alone at most. */
+enum { LOOKS = 100, DEFERRALS = 20, FREED = 1000 };
+#define DEFER_MOST_US (10 * US_PER_MIN)
+
+/* Lets claims pass by what waits behind others. */
+static cairn_code defer(struct store_tx *tx, size_t room, cairn_error *reterr)
+{
+    size_t count = room;
+    for (int i = 0; i < DEFERRALS && count >= room; i++) {
+        cleanup(query_end) struct query query = query_begin(tx, Q_DEFER_OUTBOX, reterr);
+        bind_int(&query, ":most", tx->now_us + DEFER_MOST_US);
+        bind_int(&query, ":room", (int64_t)room);
+        TRY(query_change(&query, &count));
+    }
+    return CAIRN_OK;
+}
+
 /* First all are found, then all are claimed: a claim changes the rows that the search reads. */
 cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t until_us,
                                struct outbox_row *ret_rows, size_t room, size_t *ret_count,
@@ -20,7 +38,9 @@ cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
     const char *own_worker = arena_strdup(tx->arena, worker); /* lives as long as the rows */
     if (!own_worker)
         return fail_memory(reterr);
+    TRY(defer(tx, room + LOOKS, reterr));
     cleanup(query_end) struct query query = query_begin(tx, Q_FIND_OUTBOX, reterr);
+    bind_int(&query, ":looks", (int64_t)room + LOOKS);
     TRY(rows_read(&query, &outbox_row_type, ret_rows, room, ret_count));
     for (size_t i = 0; i < *ret_count; i++) {
         ret_rows[i].claimed_by = own_worker;
@@ -28,6 +48,15 @@ cairn_code sqlite_claim_outbox(struct store_tx *tx, const char *worker, int64_t 
     }
     query_end(&query); /* nothing may read while the rows are written */
     return rows_write(tx, Q_CLAIM_OUTBOX, &outbox_row_type, ret_rows, *ret_count, reterr);
+}
+
+static cairn_code free_later(struct store_tx *tx, int64_t id, cairn_error *reterr)
+{
+    size_t count = 0;
+    cleanup(query_end) struct query query = query_begin(tx, Q_FREE_OUTBOX, reterr);
+    bind_int(&query, ":id", id);
+    bind_int(&query, ":room", FREED);
+    return query_change(&query, &count);
 }
 
 cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earlier,
@@ -38,8 +67,9 @@ cairn_code sqlite_ack_outbox(struct store_tx *tx, int64_t id, int64_t *ret_earli
     bind_int(&query, ":id", id);
     cairn_code code = query_change(&query, &count);
     *ret_earlier = 0;
+    query_end(&query);
     if (code || count > 0)
-        return code;
+        return code ? code : free_later(tx, id, reterr);
     cleanup(query_end) struct query earlier = query_begin(tx, Q_FIND_OUTBOX_EARLIER, reterr);
     bind_int(&earlier, ":id", id);
     return query_int(&earlier, ret_earlier);
@@ -95,6 +125,6 @@ cairn_code sqlite_release_outbox(struct store_tx *tx, const struct outbox_row *r
 {
     TRY(rows_write(tx, Q_RELEASE_OUTBOX, &outbox_row_type, row, 1, reterr));
     return row->dead_at_us
-               ? CAIRN_OK
+               ? free_later(tx, row->id, reterr)
                : rows_write(tx, Q_RELEASE_OUTBOX_LATER, &outbox_row_type, row, 1, reterr);
 }

@@ -9,6 +9,58 @@ SELECT {outbox.values}
   FROM (SELECT {outbox.arrays insert}) AS given
 
 
+-- name: defer_outbox
+-- doing: claim outbox events
+-- Events of an instance whose oldest one somebody has are looked at again when that claim ends, so that claims until then pass
+-- them by.  claimed_by NULL tells them from those that are claimed.
+--
+--   $1  now
+--   $2  until when at most
+--   $3  how many are looked at, of those that nobody has and of those whose time has come
+--
+-- How many there were.  Walks idx_workflow_outbox_fresh and idx_workflow_outbox_due, and asks
+-- idx_workflow_outbox_instance for each.  If what they wait for is acknowledged at the same time they are found at that
+-- time, and not at once.
+WITH looked AS MATERIALIZED (
+    (SELECT o.id, o.instance_id
+       FROM workflow.workflow_outbox AS o
+      WHERE o.acked_at IS NULL AND o.claimed_until IS NULL
+      ORDER BY o.id
+      LIMIT $3::bigint)
+    UNION ALL
+    (SELECT o.id, o.instance_id
+       FROM workflow.workflow_outbox AS o
+      WHERE o.acked_at IS NULL AND o.claimed_until <= $1::timestamptz
+      ORDER BY o.claimed_until
+      LIMIT $3::bigint)
+), late AS MATERIALIZED (
+    SELECT looked.id, w.until
+      FROM looked
+     CROSS JOIN LATERAL (
+           SELECT head.claimed_until AS until
+             FROM workflow.workflow_outbox AS head
+            WHERE head.instance_id = looked.instance_id
+              AND head.acked_at IS NULL
+            ORDER BY head.id
+            LIMIT 1) AS w
+     WHERE w.until > $1::timestamptz
+), mine AS MATERIALIZED (
+    SELECT o.id
+      FROM workflow.workflow_outbox AS o
+     WHERE o.id = ANY (ARRAY(SELECT late.id FROM late))
+       AND coalesce(o.acked_at, 'epoch') = 'epoch'
+       AND (o.claimed_until IS NULL OR o.claimed_until <= $1::timestamptz)
+       FOR NO KEY UPDATE SKIP LOCKED
+), deferred AS (
+    UPDATE workflow.workflow_outbox AS o
+       SET claimed_by = NULL,
+           claimed_until = least($2::timestamptz, (SELECT late.until FROM late WHERE late.id = o.id LIMIT 1))
+     WHERE o.id = ANY (ARRAY(SELECT mine.id FROM mine))
+    RETURNING 1
+)
+SELECT count(*) FROM deferred
+
+
 -- name: claim_outbox
 -- doing: claim outbox events
 -- Hands out unacknowledged events in order of id.
@@ -17,22 +69,53 @@ SELECT {outbox.values}
 --   $2  now
 --   $3  until when
 --   $4  how many at most
+--   $5  how many are looked at, of those that nobody has and of those whose time has come
 --
--- Leaves out events behind a claimed one of the same instance.  A claim of events of an instance
+-- Leaves out events behind a claimed one of the same instance, and behind one that is not among those that are looked at.
+-- A claim of events of an instance
 -- first locks the oldest that is not acknowledged: so two claims never share an instance, and
 -- the second one reads, after the lock, what the first one has left.  Instances that others hold at
--- this moment are skipped.
-WITH wanted AS MATERIALIZED (
+-- this moment are skipped.  Walks idx_workflow_outbox_fresh and idx_workflow_outbox_due.
+WITH due AS MATERIALIZED (
     SELECT o.id, o.instance_id
       FROM workflow.workflow_outbox AS o
-     WHERE o.acked_at IS NULL
-       AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
+     WHERE o.acked_at IS NULL AND o.claimed_until <= $2::timestamptz
+     ORDER BY o.claimed_until
+     LIMIT $5::bigint
+), candidate AS MATERIALIZED (
+    (SELECT o.id
+       FROM workflow.workflow_outbox AS o
+      WHERE o.acked_at IS NULL AND o.claimed_until IS NULL
+      ORDER BY o.id
+      LIMIT $5::bigint)
+    UNION
+    SELECT due.id FROM due
+    UNION
+    SELECT head.id
+      FROM (SELECT DISTINCT due.instance_id FROM due) AS d
+     CROSS JOIN LATERAL (
+           SELECT h.id
+             FROM workflow.workflow_outbox AS h
+            WHERE h.instance_id = d.instance_id
+              AND h.acked_at IS NULL
+            ORDER BY h.id
+            LIMIT 1) AS head
+), wanted AS MATERIALIZED (
+    SELECT o.id, o.instance_id
+      FROM candidate AS c
+     CROSS JOIN LATERAL (
+           SELECT w.id, w.instance_id, w.claimed_until
+             FROM workflow.workflow_outbox AS w
+            WHERE w.id = c.id
+            LIMIT 1) AS o
+     WHERE (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
        AND (SELECT earlier.id       -- not EXISTS, which might be made a join of two scans
               FROM workflow.workflow_outbox AS earlier
              WHERE earlier.instance_id = o.instance_id
                AND earlier.id < o.id
                AND earlier.acked_at IS NULL
-               AND earlier.claimed_until > $2::timestamptz
+               AND (earlier.claimed_until > $2::timestamptz
+                    OR earlier.id NOT IN (SELECT candidate.id FROM candidate))
              LIMIT 1) IS NULL
      ORDER BY o.id
      LIMIT $4::bigint
@@ -54,9 +137,10 @@ WITH wanted AS MATERIALIZED (
     UPDATE workflow.workflow_outbox AS o
        SET claimed_by    = $1::text,
            claimed_until = $3::timestamptz
-      FROM wanted
-      JOIN mine ON mine.instance_id = wanted.instance_id
-     WHERE o.id = wanted.id
+      FROM (SELECT wanted.id
+              FROM wanted
+             WHERE wanted.instance_id = ANY (ARRAY(SELECT mine.instance_id FROM mine))) AS w
+     WHERE o.id = w.id
        AND coalesce(o.acked_at, 'epoch') = 'epoch'
        AND (o.claimed_until IS NULL OR o.claimed_until <= $2::timestamptz)
     RETURNING o.*
@@ -77,6 +161,7 @@ SELECT {outbox.columns o}
 -- was written.  No row if there is no such event.  Asks idx_workflow_outbox_instance.
 WITH event AS MATERIALIZED (
     SELECT o.id,
+           o.instance_id,
            o.acked_at,
            (SELECT earlier.id
               FROM workflow.workflow_outbox AS earlier
@@ -94,6 +179,23 @@ WITH event AS MATERIALIZED (
      WHERE o.id = event.id
        AND event.acked_at IS NULL
        AND event.earlier IS NULL
+), freed AS (
+    UPDATE workflow.workflow_outbox AS o     -- what waited behind it; the next of them frees more
+       SET claimed_until = NULL
+     WHERE o.id = ANY (ARRAY(
+           SELECT later.id
+             FROM event
+            CROSS JOIN LATERAL (
+                  SELECT l.id, l.claimed_by, l.claimed_until
+                    FROM workflow.workflow_outbox AS l
+                   WHERE l.instance_id = event.instance_id
+                     AND l.id > event.id
+                     AND l.acked_at IS NULL
+                   ORDER BY l.id
+                   LIMIT 1000) AS later
+            WHERE event.earlier IS NULL
+              AND later.claimed_by IS NULL
+              AND later.claimed_until IS NOT NULL))
 )
 SELECT CASE WHEN event.acked_at IS NULL THEN coalesce(event.earlier, 0) ELSE 0 END
   FROM event
@@ -135,8 +237,8 @@ SELECT {outbox.columns o}, o.acked_at
 --   $2  until when nobody may have it
 --   $3, $4, $5  attempts, last_error, dead_at
 --
--- Unless it is dead, later events of its instance are no longer claimed by the same process.  Asks
--- idx_workflow_outbox_instance.
+-- Unless it is dead, later events of its instance are no longer claimed by the same process; and none waits any longer
+-- behind it.  Asks idx_workflow_outbox_instance, as far as a claim reaches.
 WITH event AS (
     UPDATE workflow.workflow_outbox AS o
        SET claimed_until = $2::timestamptz,
@@ -149,12 +251,19 @@ WITH event AS (
 )
 UPDATE workflow.workflow_outbox AS later
    SET claimed_until = NULL
-  FROM event
- WHERE $5::timestamptz IS NULL
-   AND later.instance_id = event.instance_id
-   AND later.id > event.id
-   AND later.acked_at IS NULL
-   AND later.claimed_by = event.claimed_by
+ WHERE later.id = ANY (ARRAY(
+       SELECT l.id
+         FROM event
+        CROSS JOIN LATERAL (
+              SELECT n.id, n.claimed_by, n.claimed_until
+                FROM workflow.workflow_outbox AS n
+               WHERE n.instance_id = event.instance_id
+                 AND n.id > event.id
+                 AND n.acked_at IS NULL
+               ORDER BY n.id
+               LIMIT 1000) AS l
+        WHERE l.claimed_until IS NOT NULL
+          AND (l.claimed_by IS NULL OR l.claimed_by = event.claimed_by AND $5::timestamptz IS NULL)))
 
 
 -- name: list_open_outbox
