@@ -105,6 +105,56 @@ TEST(a_new_store_keeps_history_for_a_month_and_failures_for_three)
     wf_close(&fw);
 }
 
+/* What doctor says about the policy. */
+static char *diagnose(struct flow_world *fw, char result[16])
+{
+    cairn_page *page = NULL;
+    char *text = NULL;
+    CHECK_DONE(&fw->world, cairn_doctor(fw->world.engine, &page, &fw->world.error));
+    for (size_t i = 0; i < cairn_page_count(page); i++) {
+        const cairn_finding *finding = cairn_page_finding(page, i);
+        if (strcmp(finding->check, "retention") != 0)
+            continue;
+        free(text);
+        text = strdup(finding->text);
+        snprintf(result, 16, "%s", finding->result);
+    }
+    cairn_page_free(page);
+    CHECK(text, "doctor says nothing about retention");
+    return text;
+}
+
+/* As a migration leaves a store that an earlier version has made. */
+TEST(doctor_warns_of_a_store_without_a_policy_until_one_is_set)
+{
+    struct flow_world fw;
+    cairn_retention policy = CAIRN_RETENTION_DEFAULTS;
+    char result[16];
+    wf_open(&fw);
+    char *text = diagnose(&fw, result);
+    CHECK_STR(result, "ok");
+    free(text);
+    if (!wf_sql(&fw,
+                "UPDATE {workflow_retention} SET jobs_succeeded = -1, jobs_failed = -1,"
+                " jobs_cancelled = -1, instances_completed = -1, instances_failed = -1,"
+                " instances_cancelled = -1, instances_aborted = -1, set_at = NULL",
+                NULL)) {
+        wf_close(&fw);
+        return;
+    }
+    text = diagnose(&fw, result);
+    CHECK_STR(result, "warning");
+    CHECK(strstr(text, "cairn retention set"), "%s", text);
+    free(text);
+    policy.keys_ms = DAY_MS; /* everything is still kept, and now somebody wants it so */
+    set(&fw, &policy);
+    text = diagnose(&fw, result);
+    CHECK_STR(result, "ok");
+    CHECK(strstr(text, "kept"), "%s", text);
+    free(text);
+    wf_close(&fw);
+}
+
 TEST(what_is_not_named_stays_as_it_is)
 {
     struct flow_world fw;
