@@ -33,6 +33,7 @@ struct sweeping {
                 [ID_TEXT]; /* instances with events that nobody has acknowledged */
     size_t unacked_count;
     int64_t schedule_us; /* when it was set */
+    bool is_done;        /* the request of this moment is answered */
 };
 
 /* Rows that belong to something that is not there. */
@@ -255,14 +256,14 @@ static cairn_code ask(struct sweeping *sweeping, struct request *request, bool i
     struct sim *sim = sweeping->sim;
     struct sim_engine *own = &sim->engines[sim_below(sim, ENGINES)];
     int engine = (int)(own - sim->engines);
-    bool is_done = false;
     int tries = 0;
     request->done = note_done;
-    request->arg = &is_done;
+    request->arg = &sweeping->is_done;
+    sweeping->is_done = false;
     look_at_outbox(sweeping);
     sim_trace(sim, "engine %d: %s", engine, request_op_name(request->op));
     own->engine->base.ops->submit(&own->engine->base, request);
-    while (!is_done) {
+    while (!sweeping->is_done) {
         if (++tries == 50)
             faulty_calm(own->faulty);
         if (tries == 100)
