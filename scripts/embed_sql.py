@@ -24,6 +24,10 @@ takes on tables that are there:
     -- 0013_pauses: who has paused an instance, why and when; NULL unless it is paused.
     -- locks: workflow_instance for a moment
 
+`CREATE INDEX CONCURRENTLY IF NOT EXISTS NAME ON TABLE ...;` in a migration of PostgreSQL goes into its `ahead`: it is
+executed before the migration, outside of a transaction, while work goes on.  The migration itself creates the
+index only if it is not there, or not whole.
+
 DEPFILE tells ninja what was read: the files, and the folders, so that a new file is noticed."""
 import pathlib
 import re
@@ -132,14 +136,38 @@ def migration_about(path, lines, store):
     return does.partition(".  ")[0].removesuffix("."), locks
 
 
+AHEAD = re.compile(r"^CREATE INDEX CONCURRENTLY IF NOT EXISTS (\w+)\s+ON (\w+)\.[^;]*;", re.MULTILINE)
+
+
+def create_if_missing(found):
+    """What a migration does about an index that was to be built before it."""
+    return (f"DO $body$ BEGIN\n"
+            f"    IF EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('{found[2]}.{found[1]}') AND NOT indisvalid) THEN\n"
+            f"        DROP INDEX {found[2]}.{found[1]};\n"
+            f"    END IF;\n"
+            f"END $body$;\n" + found[0].replace(" CONCURRENTLY", ""))
+
+
+def ahead_table(name, text):
+    """An index, its schema and its statement for each, and the expression that names them all."""
+    found = list(AHEAD.finditer(text))
+    if not found:
+        return "", "NULL"
+    entries = "\n".join(f'    {{"{it[2]}", "{it[1]}",\n{literal(it[0].splitlines())}}},' for it in found)
+    return f"static const struct store_ahead ahead_{name}[] = {{\n{entries}\n    {{0}}}};\n", f"ahead_{name}"
+
+
 def migration_table(paths, store):
-    parts = ["static const struct store_migration migrations[] = {"]
+    parts, tables = ["static const struct store_migration migrations[] = {"], []
     for path in paths:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        whole = "\n".join(it.rstrip() for it in path.read_text(encoding="utf-8").splitlines())
+        table, ahead = ahead_table(path.stem, whole)
+        tables.append(table)
+        lines = AHEAD.sub(create_if_missing, whole).splitlines()
         about = "\n".join(literal([text]).replace("\\n\"", "\",") for text in migration_about(path, lines, store))
         text = literal(line.rstrip() for line in lines if is_statement(line))
-        parts.append(f'{{{int(path.stem.split("_")[0])}, "{path.stem}",\n{about}\n{text}}},')
-    return "\n".join(parts) + "\n};"
+        parts.append(f'{{{int(path.stem.split("_")[0])}, "{path.stem}",\n{about}\n{text},\n    {ahead}}},')
+    return "".join(tables) + "\n".join(parts) + "\n};"
 
 
 def sql_header(queries, migrations, store, enum, prefix):

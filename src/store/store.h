@@ -50,6 +50,12 @@ struct store_schema {
     size_t applied_count;
 };
 
+/* An index that is built before a migration, while work goes on. */
+struct store_ahead {
+    const char *schema, *index; /* NULL ends a list */
+    const char *sql;
+};
+
 /* A migration of the tables, made from its file. */
 struct store_migration {
     int number;
@@ -58,6 +64,7 @@ struct store_migration {
     const char
         *locks; /* which tables others wait for, and how long; "": the store says it itself */
     const char *sql;
+    const struct store_ahead *ahead; /* NULL: none */
 };
 
 /* What opening a store would do to its tables. */

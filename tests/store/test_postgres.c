@@ -7,6 +7,7 @@
 #include "store/postgres/postgres_sql.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -151,11 +152,69 @@ static void make_old(PGconn *foreign, int count)
                          " integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT"
                          " NULL DEFAULT now())");
     for (int i = 0; i < count; i++) {
+        foreign_run(foreign, "BEGIN");
         foreign_run(foreign, migrations[i].sql);
+        foreign_run(foreign, "COMMIT");
         snprintf(sql, sizeof sql, "INSERT INTO workflow.cairn_schema VALUES (%d, '%s')",
                  migrations[i].number, migrations[i].name);
         foreign_run(foreign, sql);
     }
+}
+
+/* As the database says it, for an index that is there and whole. */
+static const char *index_text(PGconn *foreign, const char *name)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "SELECT indisvalid || ' ' || pg_get_indexdef(indexrelid) FROM pg_index"
+             " WHERE indexrelid = to_regclass('workflow.%s')",
+             name);
+    return foreign_run(foreign, sql);
+}
+
+/* What is left of an attempt that failed has the name and is not whole. */
+TEST(indexes_are_built_before_their_migrations_and_left_whole)
+{
+    const char *url = new_url();
+    cairn_error error = {0};
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    make_old(foreign, 13);
+    foreign_run(foreign, "CREATE INDEX idx_workflow_run_unsuccessful"
+                         " ON workflow.workflow_run (type)");
+    foreign_run(foreign, "UPDATE pg_index SET indisvalid = false WHERE indexrelid ="
+                         " to_regclass('workflow.idx_workflow_run_unsuccessful')");
+    CHECK_OK(try_open(url, false, &error));
+    const char *text = index_text(foreign, "idx_workflow_run_unsuccessful");
+    CHECK(strstr(text, "true") && strstr(text, "(status, seq)"), "%s", text);
+    text = index_text(foreign, "idx_workflow_instance_workflow_status");
+    CHECK(strstr(text, "true"), "%s", text);
+    CHECK_INT(foreign_number(foreign, "SELECT count(*) FROM pg_locks WHERE"
+                                      " locktype = 'advisory' AND database = (SELECT oid FROM"
+                                      " pg_database WHERE datname = current_database())"),
+              0);
+}
+
+/* Whoever comes after a migration that waits for a lock would wait, too. */
+TEST(a_migration_that_must_wait_lets_others_pass)
+{
+    const char *url = new_url();
+    cleanup(foreign_closep) PGconn *holder = foreign_open(url);
+    cleanup(foreign_closep) PGconn *worker = foreign_open(url);
+    make_old(holder, 14);
+    foreign_run(holder, "BEGIN");
+    foreign_run(holder, "SELECT count(*) FROM workflow.workflow_instance");
+
+    struct opener opener = {.url = url};
+    pthread_create(&opener.thread, NULL, run_opener, &opener);
+    while (foreign_number(worker, "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation"
+                                  " = 'workflow.workflow_instance'::regclass") == 0)
+        sched_yield();
+    foreign_run(worker, "SET statement_timeout = '20s'");
+    foreign_run(worker, "SELECT count(*) FROM workflow.workflow_instance");
+    CHECK_INT(foreign_number(worker, "SELECT max(version) FROM workflow.cairn_schema"), 14);
+    foreign_run(holder, "COMMIT");
+    pthread_join(opener.thread, NULL);
+    CHECK(opener.code == CAIRN_OK, "%s %s", opener.error.message, opener.error.detail);
 }
 
 TEST(leases_without_an_end_are_given_one_by_the_migration)

@@ -4,6 +4,10 @@
  *
  * workflow.cairn_schema has a row for each migration that was applied.  Those who migrate at
  * the same time wait for each other at an advisory lock and find the work done.
+ *
+ * Work goes on meanwhile.  Indexes of large tables are built before the migration that wants them,
+ * outside of a transaction.  And a migration waits only for a moment for the lock of a table: whoever
+ * comes after it would wait, too, claims among them.  Then it gives up what it has and tries again.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -12,6 +16,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 _Static_assert(sizeof migrations / sizeof *migrations <= MIGRATIONS_MAX, "a larger array");
 static const size_t migration_count = sizeof migrations / sizeof *migrations;
@@ -117,7 +122,8 @@ static cairn_code apply(PGconn *conn, size_t index, struct store_schema *schema,
     cairn_code code = run_script(conn,
                                  "BEGIN ISOLATION LEVEL READ COMMITTED;"
                                  "SELECT set_config('cairn.engine', '1', true);"
-                                 "SELECT pg_advisory_xact_lock(426836062830)",
+                                 "SELECT pg_advisory_xact_lock(426836062830);"
+                                 "SET LOCAL lock_timeout = '500ms'",
                                  "migrate the tables", reterr);
     if (!code)
         code = apply_locked(conn, index, &is_applied, reterr);
@@ -131,15 +137,98 @@ static cairn_code apply(PGconn *conn, size_t index, struct store_schema *schema,
     return code;
 }
 
-cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
+static void pause_us(int64_t us)
+{
+    struct timespec pause = {.tv_sec = us / US_PER_SEC, .tv_nsec = us % US_PER_SEC * 1000};
+    nanosleep(&pause, NULL);
+}
+
+/* Until other transactions let go of the tables. */
+static cairn_code apply_in_time(PGconn *conn, size_t index, struct store_schema *schema,
+                                cairn_error *reterr)
+{
+    int64_t give_up_us = monotonic_us() + MIGRATE_US;
+    for (;;) {
+        cairn_code code = apply(conn, index, schema, reterr);
+        if (code != CAIRN_E_BUSY || monotonic_us() > give_up_us)
+            return code;
+        pause_us(US_PER_SEC);
+    }
+}
+
+/* ---- indexes --------------------------------------------------------------------------------- */
+
+static cairn_code ask_true(PGconn *conn, const char *sql, bool *ret_is_true,
+                           cairn_error *reterr)
+{
+    struct postgres_patience patience = {.until_us = monotonic_us() + ASK_US};
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    TRY(postgres_exec(conn, sql, "migrate the tables", &patience, &result, reterr));
+    *ret_is_true = PQntuples(result) > 0 && PQgetvalue(result, 0, 0)[0] == 't';
+    return CAIRN_OK;
+}
+
+/* What is left of an attempt that failed is removed. */
+static cairn_code build(PGconn *conn, const struct store_ahead *ahead, cairn_error *reterr)
+{
+    char sql[256];
+    bool is_left = false;
+    snprintf(sql, sizeof sql,
+             "SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('%s.%s')"
+             " AND NOT indisvalid)",
+             ahead->schema, ahead->index);
+    TRY(ask_true(conn, sql, &is_left, reterr));
+    snprintf(sql, sizeof sql, "DROP INDEX CONCURRENTLY %s.%s", ahead->schema, ahead->index);
+    if (is_left)
+        TRY(run_script(conn, sql, "migrate the tables", reterr));
+    return run_script(conn, ahead->sql, "migrate the tables", reterr);
+}
+
+static cairn_code build_locked(PGconn *conn, const struct store_migration *migration,
+                               cairn_error *reterr)
+{
+    int version = 0;
+    cairn_code code = read_version(conn, &version, reterr);
+    if (version >= migration->number)
+        return code;
+    for (const struct store_ahead *at = migration->ahead; !code && at->index; at++)
+        code = build(conn, at, reterr);
+    return code;
+}
+
+/* Another number than that of the migrations, and asked for again and again: who waits for a lock
+ * holds a snapshot, and building an index waits for the end of all snapshots. */
+static cairn_code build_ahead(PGconn *conn, const struct store_migration *migration,
+                              cairn_error *reterr)
+{
+    int64_t give_up_us = monotonic_us() + MIGRATE_US;
+    for (bool is_ours = false;; pause_us(US_PER_SEC / 20)) {
+        TRY(ask_true(conn, "SELECT pg_try_advisory_lock(426836062831)", &is_ours, reterr));
+        if (is_ours)
+            break;
+        if (monotonic_us() > give_up_us)
+            return fail(reterr, CAIRN_E_BUSY,
+                        "could not migrate the tables: another process still builds indexes");
+    }
+    cairn_code code = build_locked(conn, migration, reterr);
+    run_script(conn, "SELECT pg_advisory_unlock(426836062831)", "migrate the tables", NULL);
+    return code;
+}
+
+cairn_code postgres_migrate(PGconn *conn, bool is_pooled, const struct store_config *config,
                             struct store_schema *ret_schema, cairn_error *reterr)
 {
     int version = 0;
     TRY(read_version(conn, &version, reterr));
     TRY(check_version(version, config, reterr));
-    for (size_t i = 0; i < migration_count; i++)
-        if (migrations[i].number > version)
-            TRY(apply(conn, i, ret_schema, reterr));
+    for (size_t i = 0; i < migration_count; i++) {
+        if (migrations[i].number <= version)
+            continue;
+        /* New tables are empty; and a pooler does not keep a lock for a session. */
+        if (version > 0 && migrations[i].ahead && !is_pooled)
+            TRY(build_ahead(conn, &migrations[i], reterr));
+        TRY(apply_in_time(conn, i, ret_schema, reterr));
+    }
     ret_schema->from = version;
     ret_schema->to = postgres_newest_schema();
     return CAIRN_OK;

@@ -488,7 +488,7 @@ cairn_code postgres_lock_keyed(struct store_tx *tx, const struct keyed_rows *kin
 /* ---- opening ------------------------------------------------------------------------------- */
 
 /* Brings the tables up to date, or says why not. */
-cairn_code postgres_migrate(PGconn *conn, const struct store_config *config,
+cairn_code postgres_migrate(PGconn *conn, bool is_pooled, const struct store_config *config,
                             struct store_schema *ret_schema, cairn_error *reterr);
 
 /* What it would do. */

@@ -82,7 +82,7 @@ cairn_code postgres_open(const struct store_config *config, struct store **ret_s
 
     TRY(connect_first(config, &patience, &conn, reterr));
     TRY(postgres_ask_pooled(conn, &patience, &is_pooled, reterr));
-    TRY(postgres_migrate(conn, config, &schema, reterr));
+    TRY(postgres_migrate(conn, is_pooled, config, &schema, reterr));
 
     struct postgres_store *store = store_new(config);
     if (!store)

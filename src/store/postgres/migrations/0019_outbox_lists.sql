@@ -1,4 +1,4 @@
 -- 0019_outbox_lists: the outbound events of one instance are listed, delivered or not.
--- locks: workflow_outbox, writers only, while an index is built
+-- locks: none; an index of workflow_outbox is built before, while work goes on
 
-CREATE INDEX IF NOT EXISTS idx_workflow_outbox_list ON workflow.workflow_outbox (instance_id, id);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS idx_workflow_outbox_list ON workflow.workflow_outbox (instance_id, id);

