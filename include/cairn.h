@@ -1532,6 +1532,7 @@ typedef struct cairn_request {
     const char
         *role; /* what GET /v1/me says: "view", "produce", "work" or "operate"; NULL: there
                          * are no roles, and everything is allowed */
+    const char *page; /* which page the program serves, for GET /v1/about; NULL: none */
 } cairn_request;
 
 #define CAIRN_REQUEST_VALUES_(SET) SET(size, sizeof(cairn_request)), SET(method, "GET")

@@ -87,7 +87,7 @@ void write_about(const struct request *request, struct answer *answer)
     for (size_t i = 0; i < sizeof features / sizeof *features; i++)
         json_str(out, features[i]);
     json_close(out, ']');
-    json_str(json_key(out, "page"), NULL);
+    json_str(json_key(out, "page"), request->page);
     write_limits(out, &call->engine->options);
     json_close(out, '}');
 }

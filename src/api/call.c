@@ -117,6 +117,7 @@ void api_call(cairn_engine *engine, const cairn_request *from, cairn_done done)
     request->arg = call;
     request->token_name = arena_strdup(&request->arena, from->caller);
     request->role = arena_strdup(&request->arena, from->role);
+    request->page = arena_strdup(&request->arena, from->page);
     if (!prepare(call, from, request)) {
         give_answer(call, request);
         return;

@@ -591,6 +591,7 @@ struct request {
     /* The name of the token that it came with, which the events of what it changes tell; NULL: none. */
     const char *token_name;
     const char *role; /* of that token, for GET /v1/me; NULL: there are no tokens */
+    const char *page; /* the one that the program serves, for GET /v1/about; NULL: none */
 
     /* Asked right before a claim is given tasks; false: the caller has gone.
      * NULL: always wanted. */

@@ -412,6 +412,7 @@ static enum MHD_Result call(struct exchange *exchange, const char *method)
     request.arg = exchange;
     request.caller = exchange->caller;
     request.role = exchange->role;
+    request.page = ui_name(exchange->http->ui);
     count_answering(exchange);
     exchange->is_called = true;
     if (!http_call(exchange->http, &request, on_done)) {

@@ -114,6 +114,15 @@ void ui_free(struct ui *ui)
     mem_free(ui);
 }
 
+const char *ui_name(const struct ui *ui)
+{
+    if (!ui || ui->is_off)
+        return NULL;
+    if (ui->folder)
+        return "folder";
+    return ui->files->count ? ui->files->hash : NULL;
+}
+
 /* ---- what is asked for ----------------------------------------------------------------- */
 
 /* Proxies either take their prefix off or pass it on; both work. */

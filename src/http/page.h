@@ -42,6 +42,9 @@ void ui_free(struct ui *ui);
 /* The target without the prefix of the proxy, in case it was not taken off.  ui may be NULL. */
 const char *ui_strip(const struct ui *ui, const char *target);
 
+/* Which page it is: the hash of its files, or "folder"; NULL: none is served. */
+const char *ui_name(const struct ui *ui);
+
 /* What a browser sends that matters here; each may be NULL. */
 struct ui_request {
     const char *method;

@@ -235,6 +235,25 @@ TEST(the_page_can_be_turned_off)
     site_close(&site);
 }
 
+TEST(about_names_the_page)
+{
+    static const struct {
+        struct ui_config ui;
+        const char *page;
+    } cases[] = {
+        {{.files = &few}, "\"page\":\"0123456789abcdef\""},
+        {{.files = &few, .folder = "/tmp"}, "\"page\":\"folder\""},
+        {{.files = &few, .is_off = true}, "\"page\":null"},
+        {{.files = &none}, "\"page\":null"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct site site = site_open(cases[i].ui, NULL);
+        struct reply reply = get(&site, "/v1/about", "");
+        CHECK(strstr(reply.body, cases[i].page), "%s is not in %s", cases[i].page, reply.body);
+        site_close(&site);
+    }
+}
+
 TEST(the_page_needs_no_token_and_everything_else_does)
 {
     char path[] = "/tmp/cairn-page-XXXXXX";

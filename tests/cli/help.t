@@ -81,7 +81,7 @@ cairn job cancel: cancel jobs that have not ended
 # Every command has help with an example, and help and manual name each of its options.
 $ commands() { cairn help | sed -n 's/^  \([a-z]\+\( [a-z]\+\)\?\)   *[a-z].*/\1/p'; }
 $ commands | wc -l
-66
+71
 $ cairn help --man > manual
 $ commands | while read -r command; do
 >     cairn help $command > help || echo "$command: no help"
@@ -95,4 +95,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-443
+466

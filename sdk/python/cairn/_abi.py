@@ -563,6 +563,7 @@ class cairn_request(Structure):
     arg: Optional[int]
     caller: Optional[bytes]
     role: Optional[bytes]
+    page: Optional[bytes]
 
 
 class cairn_stats(Structure):
@@ -1164,6 +1165,7 @@ cairn_request._fields_ = [
     ("arg", c_void_p),
     ("caller", c_char_p),
     ("role", c_char_p),
+    ("page", c_char_p),
 ]
 
 cairn_stats._fields_ = [
