@@ -1055,6 +1055,7 @@ struct cairn_instance {
     const cairn_why *why; /* of cairn_instance_get(): the most urgent reason; else NULL */
     const char *schedule; /* that has started it; NULL: none */
     const char *tags;     /* JSON */
+    const char *source;   /* the instance that it runs again; NULL: none */
 };
 
 typedef struct cairn_instance_filter {
@@ -1174,6 +1175,15 @@ CAIRN_API cairn_code cairn_instance_restart(cairn_engine *engine, const char *id
                                             cairn_error *reterr);
 CAIRN_API cairn_code cairn_instance_retry(cairn_engine *engine, const char *id,
                                           cairn_error *reterr);
+
+/* Starts a new instance of the same workflow and version, with the tags and the metadata of this one and without
+ * a key.  From a step on (`from`, a name): steps that come before it and have ended are copied as they ended, with
+ * their outputs, and are never undone by the new instance; what comes before it and had not ended is skipped;
+ * steps of other branches are executed.  NULL: from the beginning, the only way for a function.  input is JSON in
+ * place of the input of that step, or of the instance; NULL: as it was. */
+CAIRN_API cairn_code cairn_instance_rerun(cairn_engine *engine, const char *id,
+                                          const char *from, const char *input,
+                                          cairn_enqueued *ret_started, cairn_error *reterr);
 CAIRN_API cairn_code cairn_instance_cancel(cairn_engine *engine, const char *id, const char *by,
                                            const char *reason, cairn_error *reterr);
 CAIRN_API cairn_code cairn_instance_abort(cairn_engine *engine, const char *id, const char *by,

@@ -270,6 +270,36 @@ func (h *InstanceHandle[R]) Restart(ctx context.Context) error {
 	return h.engine.post(ctx, h.path()+"/restart", nil, false, nil)
 }
 
+// RerunOptions say where a rerun begins; nil means the beginning.
+type RerunOptions struct {
+	From  string // a step; "": the beginning
+	Input any    // in place of the input of that step, or of the instance; nil: as it was
+}
+
+// Rerun runs it again as a new instance. Steps before From that ended are copied as they ended,
+// and are not undone by the new instance; steps of other branches are executed.
+func (h *InstanceHandle[R]) Rerun(ctx context.Context, options *RerunOptions) (*InstanceHandle[R], error) {
+	var body struct {
+		From  string          `json:"from,omitempty"`
+		Input json.RawMessage `json:"input,omitempty"`
+	}
+	if options != nil {
+		body.From = options.From
+	}
+	if options != nil && options.Input != nil {
+		input, err := encodePayload(h.engine.config.Codec, options.Input)
+		if err != nil {
+			return nil, err
+		}
+		body.Input = input
+	}
+	var made enqueued
+	if err := h.engine.post(ctx, h.path()+"/rerun", body, false, &made); err != nil {
+		return nil, err
+	}
+	return &InstanceHandle[R]{ID: made.ID, engine: h.engine}, nil
+}
+
 // Retry tries the failed steps of a failed instance again, with all their attempts.
 func (h *InstanceHandle[R]) Retry(ctx context.Context) error {
 	return h.engine.post(ctx, h.path()+"/retry", nil, false, nil)

@@ -257,3 +257,28 @@ func TestFilesAndDefinitions(t *testing.T) {
 		}
 	})
 }
+
+func TestAnInstanceIsRunAgainFromAStepOn(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx, app, name := within(t), cairn.NewApp(), "again"+unique()
+		calls := map[string]int{}
+		for _, step := range []string{name + "a", name + "b"} {
+			cairn.Handle(app, step, func(ctx context.Context, n int) (int, error) {
+				calls[cairn.TaskFrom(ctx).Step]++
+				return n + 1, nil
+			})
+		}
+		text := fmt.Sprintf("{workflow: %[1]s, version: 1, steps: [{step: a, handler: %[1]sa}, {step: b, handler: %[1]sb}]}", name)
+		must[*cairn.Deployed](t)(db.Deploy(ctx, cairn.Text(text)))
+		first := must[*cairn.InstanceHandle[json.RawMessage]](t)(db.Start(ctx, name, 1, nil))
+		work(t, db, app)
+		second := must[*cairn.InstanceHandle[json.RawMessage]](t)(first.Rerun(ctx, &cairn.RerunOptions{From: "b", Input: 10}))
+		work(t, db, app)
+		equal(t, "result", string(must[json.RawMessage](t)(second.Result(ctx))), "11")
+		equal(t, "calls", fmt.Sprint(calls), "map[a:1 b:2]")
+		equal(t, "source", must[*cairn.Instance](t)(second.Get(ctx)).Source, first.ID)
+		if _, err := first.Rerun(ctx, &cairn.RerunOptions{From: "none"}); !errors.Is(err, cairn.ErrNotFound) {
+			t.Error("the answer is", err)
+		}
+	})
+}

@@ -52,6 +52,7 @@ type Instance struct {
 	StartedAt    time.Time         `json:"started_at"`
 	FinishedAt   time.Time         `json:"finished_at"`
 	Schedule     string            `json:"schedule"` // that has started it
+	Source       string            `json:"source"`   // the instance that it runs again
 }
 
 // Why says in one sentence why a job or instance has not ended, or how it ended.

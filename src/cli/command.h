@@ -114,6 +114,7 @@ int run_retention_show(const struct args *args);
 int run_serve(const struct args *args);
 int run_show(const struct args *args);
 int run_simulate(const struct args *args);
+int run_rerun(const struct args *args);
 int run_start(const struct args *args);
 int run_token_add(const struct args *args);
 int run_token_list(const struct args *args);

@@ -37,6 +37,7 @@ static const struct {
     {"show", run_show},
     {"simulate", run_simulate},
     {"start", run_start},
+    {"rerun", run_rerun},
     {"token add", run_token_add},
     {"token list", run_token_list},
     {"token remove", run_token_remove},

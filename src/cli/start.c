@@ -1,4 +1,4 @@
-/* cli/start.c - cairn start: starts an instance, and waits for its end if that is asked for.
+/* cli/start.c - cairn start: starts an instance, and waits for its end if that is asked for; cairn rerun.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,4 +24,21 @@ int run_start(const struct args *args)
     json_close(&out, '}');
     TRY(call(engine, "POST", "/v1/instances", buf_text(&body), &answer));
     return print_created_and_wait(args, engine, WAIT_INSTANCE, &answer);
+}
+
+int run_rerun(const struct args *args)
+{
+    cleanup(store_closep) cairn_engine *engine = NULL;
+    cleanup(buf_donep) struct buf body = {0};
+    cleanup(buf_donep) struct buf target = {0};
+    cleanup(answer_done) struct answer answer = {0};
+    struct json_out out = {.buf = &body};
+    json_open(&out, '{');
+    TRY(write_members(args, &out));
+    json_close(&out, '}');
+    TRY(store_open_for(args, &engine));
+    target_path(&target, "/v1/instances/{}/rerun", args->operands[0], NULL);
+    TRY(call(engine, "POST", buf_text(&target), buf_text(&body), &answer));
+    print_created(args, &answer, false);
+    return EXIT_DONE;
 }

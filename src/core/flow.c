@@ -306,7 +306,7 @@ cairn_code flow_start(struct flow *flow)
     struct instance_row *instance = flow->instance;
     instance->started_at_us = flow->now_us;
     TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_started"));
-    TRY(token_add(flow, 0, instance->input, NULL, NULL));
+    TRY(flow_begin(flow));
     return flow_settle(flow);
 }
 

@@ -187,6 +187,15 @@ cairn_code flow_pause(struct flow *flow, const struct flow_who *who, cairn_code 
 cairn_code flow_resume(struct flow *flow, const struct flow_who *who, bool is_forced,
                        cairn_code *ret_verdict);
 cairn_code flow_restart(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
+/* Begins a new instance, in place of flow_start(): its steps before the one that it begins at
+ * (instance->rerun_from) are copied from those of another instance of the same workflow, by place (NULL: the row
+ * is missing), as they ended there.  Those that had not ended, and those of a list that is not taken, are
+ * skipped; steps of other branches are executed. */
+cairn_code flow_rerun(struct flow *flow, const struct step_row *const *source, size_t count);
+/* Whether a step has ended well, so that the flow has gone on behind it. */
+bool step_has_passed(const struct step_row *row);
+/* What the step behind it is given with its input: a task has used the signal itself. */
+const char *step_passed_signal(const struct step_row *row);
 cairn_code flow_retry(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
 cairn_code flow_cancel(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
 cairn_code flow_abort(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);

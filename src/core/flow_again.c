@@ -85,38 +85,29 @@ cairn_code flow_restart(struct flow *flow, const struct flow_who *who, cairn_cod
         TRY(function_forget(flow, true));
     TRY(flow->source->between(flow, STEP_NONE, 0, INT32_MAX, &steps));
     for (size_t i = 0; i < steps.count; i++)
-        TRY(step_reset(flow, steps.items[i], true));
+        if (!steps.items[i]->row.is_copied)
+            TRY(step_reset(flow, steps.items[i], true));
     TRY(flow->source->untake_signals(flow, NULL));
     TRY(flow->source->unpark(flow, -1));
     reopen_instance(flow);
-    instance->commits = 0;
+    if (!instance->rerun_from) /* else copied steps keep theirs */
+        instance->commits = 0;
     instance->last_error = NULL;
     instance->started_at_us = flow->now_us;
     TRY(flow_note_asked(flow, "workflow_restarted", who));
-    TRY(token_add(flow, 0, instance->input, NULL, NULL));
+    TRY(flow_begin(flow));
     return flow_settle(flow);
 }
 
 /* ---- retry ---------------------------------------------------------------------------------- */
 
-/* What goes to the next step with its token: a task has used the signal itself. */
-static const char *passed_signal(const struct flow_step *step)
-{
-    return step->row.kind == KIND_TASK ? NULL : step->row.signal;
-}
-
-static bool has_passed(const struct step_row *row)
-{
-    bool is_continued = row->status == STEP_SKIPPED && !row->stop && row->commit_no;
-    return row->status == STEP_COMPLETED || row->status == STEP_CONFIRMED || is_continued;
-}
-
 /* Failed, rolled back, or skipped because it was stopped.  What a condition has skipped stays so,
  * joins included, unless the condition is executed once more. */
 static bool is_to_be_retried(const struct step_row *row)
 {
-    return row->status == STEP_FAILED || row->status == STEP_ROLLED_BACK ||
-           (row->status == STEP_SKIPPED && row->stop);
+    bool is_open = row->status == STEP_FAILED || row->status == STEP_ROLLED_BACK ||
+                   (row->status == STEP_SKIPPED && row->stop);
+    return is_open && !row->is_copied;
 }
 
 /* What becomes of the steps of an instance, by place. */
@@ -170,7 +161,7 @@ static void mark_inside(struct retrial *trial, const struct flow_step *step)
     const struct flow_step *join = step_at(trial, config->join);
     if (is_reset)
         mark(trial, trial->is_reset, step->row.seq + 1, config->join);
-    else if (join && join->config->is_any && has_passed(&join->row))
+    else if (join && join->config->is_any && step_has_passed(&join->row))
         mark(trial, trial->is_kept, step->row.seq + 1, config->join - 1);
 }
 
@@ -179,7 +170,8 @@ static void mark_inside(struct retrial *trial, const struct flow_step *step)
 static void mark_behind(struct retrial *trial, const struct flow_step *step)
 {
     const struct flow_step *next = step_at(trial, step->row.next);
-    if (trial->is_reset[step->row.seq] && next && next->row.status == STEP_SKIPPED)
+    if (trial->is_reset[step->row.seq] && next && next->row.status == STEP_SKIPPED &&
+        !next->row.is_copied)
         trial->is_reset[next->row.seq] = true;
 }
 
@@ -209,6 +201,19 @@ static cairn_code retry_function(struct flow *flow, const struct flow_who *who)
     return flow_settle(flow);
 }
 
+/* The step that the instance begins at gets its token from nowhere else. */
+static cairn_code begin_again(struct flow *flow, const struct retrial *trial)
+{
+    const struct instance_row *instance = flow->instance;
+    int32_t first = instance->rerun_from ? instance->rerun_from - 1 : 0;
+    const struct flow_step *step = step_at(trial, first);
+    if (step && step->row.status != STEP_PENDING)
+        return CAIRN_OK;
+    return instance->rerun_from
+               ? token_add(flow, first, instance->rerun_input, instance->rerun_signal, NULL)
+               : token_add(flow, 0, instance->input, NULL, NULL);
+}
+
 cairn_code flow_retry(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict)
 {
     struct retrial trial = {0};
@@ -229,10 +234,9 @@ cairn_code flow_retry(struct flow *flow, const struct flow_who *who, cairn_code 
     TRY(flow->source->unpark(flow, -1));
     reopen_instance(flow);
     TRY(flow_note_asked(flow, "workflow_retried", who));
-    if (!trial.count || !trial.steps[0] || trial.steps[0]->row.status == STEP_PENDING)
-        TRY(token_add(flow, 0, flow->instance->input, NULL, NULL));
+    TRY(begin_again(flow, &trial));
     for (size_t i = 0; i < trial.count; i++)
-        if (trial.steps[i] && has_passed(&trial.steps[i]->row) && !trial.is_kept[i])
-            TRY(token_resend(flow, trial.steps[i], passed_signal(trial.steps[i])));
+        if (trial.steps[i] && step_has_passed(&trial.steps[i]->row) && !trial.is_kept[i])
+            TRY(token_resend(flow, trial.steps[i], step_passed_signal(&trial.steps[i]->row)));
     return flow_settle(flow);
 }

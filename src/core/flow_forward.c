@@ -23,6 +23,9 @@ static cairn_code resend(struct flow *flow, struct flow_step *from, int32_t seq,
                          const char *signal)
 {
     struct flow_step *to;
+    bool is_rerun_first = seq >= 0 && seq + 1 == flow->instance->rerun_from;
+    if (is_rerun_first)
+        return CAIRN_OK; /* it begins with what it was given, not with this */
     if (seq < 0)
         return token_add(flow, seq, step_passed(&from->row), signal, from);
     TRY(flow->source->step(flow, seq, &to));

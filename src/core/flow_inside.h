@@ -108,6 +108,10 @@ cairn_code failure_apply(struct flow *flow, struct flow_step *step);
 /* flow_again.c: as planned, as if nothing had happened to it; but its key names another effect if
  * the latest one was undone, or if everything begins anew (is_restart). */
 cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart);
+/* flow_rerun.c: sends the first tokens of an instance: to place 0, or to the step that a rerun begins at and to
+ * the other branches of the forks around it. */
+cairn_code flow_begin(struct flow *flow);
+
 /* Planned again, and told so. */
 cairn_code step_plan_again(struct flow *flow, struct flow_step *step);
 /* Whether a call for an effect has been undone. */

@@ -342,7 +342,8 @@ static cairn_code undo_next(struct flow *flow)
             return undo_finish(flow);
         for (size_t i = 0; i < steps.count && !is_begun; i++) {
             instance->undo_below = steps.items[i]->row.commit_no;
-            if (steps.items[i]->row.seq != instance->undo_first)
+            bool is_done = steps.items[i]->row.seq == instance->undo_first;
+            if (!is_done && !steps.items[i]->row.is_copied)
                 TRY(undo_one(flow, steps.items[i], &is_begun));
         }
     }

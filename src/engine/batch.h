@@ -149,7 +149,7 @@ batch_operation batch_control_job, batch_control_instance, batch_report, batch_h
     batch_set_retention, batch_purge, batch_delete_instance, batch_sweep, batch_put_schedule,
     batch_stop_schedule, batch_resume_schedule, batch_trigger_schedule, batch_delete_schedule;
 /* What a request inserts, and in the same statement what the requests behind it insert. */
-batch_operation batch_enqueue, batch_start;
+batch_operation batch_enqueue, batch_start, batch_rerun;
 
 /* ---- batch.c -------------------------------------------------------------------------------- */
 
@@ -299,6 +299,18 @@ cairn_code batch_key_taken(struct batch *batch, const char *key);
 /* ---- batch_start.c -------------------------------------------------------------------------- */
 
 bool request_starts_children(const struct request *request);
+
+/* An instance that is run again (batch_rerun.c). */
+struct rerun {
+    const char *source;        /* its id */
+    cairn_start_options start; /* of the new one */
+    int32_t from;              /* 1 + the place that it begins at; 0: the beginning */
+    const char *input, *signal;
+    const struct step_row **steps; /* of the source, by place; NULL: the row is missing */
+    size_t step_count;
+};
+/* Reads the instance, and what the new one begins with; if that is not clear, the request is refused. */
+cairn_code rerun_read(struct batch *batch, struct request *request, struct rerun *ret_rerun);
 
 struct child {
     const struct commit_start *start;

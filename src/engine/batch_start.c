@@ -179,7 +179,7 @@ static cairn_code make_starting(struct batch *batch, size_t room, struct startin
 static cairn_code add_starting(struct batch *batch, struct starting *starting,
                                const cairn_start_options *in, const char *schedule,
                                cairn_enqueued *started, const struct definition *definition,
-                               bool was_unsure)
+                               bool was_unsure, const struct rerun *rerun)
 {
     int64_t now_us = batch->tx->now_us;
     struct instance_row row = {
@@ -205,12 +205,20 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
         .has_compensation = definition->has_compensation,
         .undo_first = UNDO_FIRST_NONE,
     };
+    if (rerun) {
+        row.source = rerun->source;
+        row.rerun_from = rerun->from;
+        row.rerun_input = rerun->input;
+        row.rerun_signal = rerun->signal;
+    }
     struct workset_instance *instance =
         workset_new(batch, &row, definition->plan, definition->plan_count);
     NEED(instance, batch->error);
     starting->instances[starting->count] = instance;
     starting->started[starting->count] = started;
     starting->was_unsure[starting->count++] = was_unsure;
+    if (rerun)
+        return flow_rerun(&instance->flow, rerun->steps, rerun->step_count);
     return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow);
 }
 
@@ -267,7 +275,7 @@ static cairn_code insert_starting(struct batch *batch, const struct starting *st
 bool request_starts_children(const struct request *request)
 {
     return (request->op == OP_COMMIT && request->in.commit.start_count) ||
-           request->op == OP_SCHEDULE_TRIGGER;
+           request->op == OP_SCHEDULE_TRIGGER || request->op == OP_RERUN;
 }
 
 /* Whether an instance has a parent, which may have been stopped by a request before it. */
@@ -319,7 +327,7 @@ static cairn_code start_ahead(struct batch *batch, struct request *first)
             continue;
         TRY(batch_make_ids(batch, one, 1));
         TRY(add_starting(batch, &starting, &one->in.start, NULL, one->out.enqueued, definition,
-                         one->was_unsure));
+                         one->was_unsure, NULL));
     }
     return insert_starting(batch, &starting);
 }
@@ -341,7 +349,7 @@ static cairn_code start_minding(struct batch *batch, struct request *request)
         return CAIRN_OK;
     TRY(make_starting(batch, 1, &starting));
     TRY(add_starting(batch, &starting, &request->in.start, NULL, request->out.enqueued,
-                     definition, request->was_unsure));
+                     definition, request->was_unsure, NULL));
     TRY(insert_starting(batch, &starting));
     return request->out.enqueued[0].existing ? batch_key_taken(batch, request->in.start.key)
                                              : CAIRN_OK;
@@ -358,6 +366,30 @@ cairn_code batch_start(struct batch *batch, struct request *request)
     batch->are_starts_ahead = !minds_key;
     struct workset_instance *instance =
         request->code ? NULL : workset_find(batch, request->out.enqueued[0].id);
+    return instance ? workset_write_parked(instance) : CAIRN_OK;
+}
+
+/* ---- running again -------------------------------------------------------------------------- */
+
+cairn_code batch_rerun(struct batch *batch, struct request *request)
+{
+    struct plan *plans = NULL;
+    struct starting starting;
+    struct rerun rerun = {0};
+    const struct definition *definition;
+    batch->are_starts_ahead = false;
+    TRY(rerun_read(batch, request, &rerun));
+    if (request->code)
+        return CAIRN_OK;
+    TRY(find_plan(batch, &plans, request, &rerun.start, &definition));
+    if (!definition)
+        return CAIRN_OK;
+    TRY(batch_make_ids(batch, request, 1));
+    TRY(make_starting(batch, 1, &starting));
+    TRY(add_starting(batch, &starting, &rerun.start, NULL, request->out.enqueued, definition,
+                     request->was_unsure, &rerun));
+    TRY(insert_starting(batch, &starting));
+    struct workset_instance *instance = workset_find(batch, request->out.enqueued[0].id);
     return instance ? workset_write_parked(instance) : CAIRN_OK;
 }
 
@@ -385,7 +417,7 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
         snprintf(ret_started[i].id, sizeof ret_started[i].id, "%s", children[i].start->id);
         TRY(add_starting(batch, &starting, &children[i].start->options,
                          children[i].start->schedule, &ret_started[i], children[i].definition,
-                         true));
+                         true, NULL));
     }
     TRY(insert_starting(batch, &starting));
     for (size_t i = 0; i < starting.count; i++)

@@ -74,6 +74,18 @@ cairn_code cairn_instance_resume(cairn_engine *engine, const char *id, bool is_f
 CALL_BY_ID(cairn_instance_restart, OP_RESTART)
 CALL_BY_ID(cairn_instance_retry, OP_RETRY)
 
+cairn_code cairn_instance_rerun(cairn_engine *engine, const char *id, const char *from,
+                                const char *input, cairn_enqueued *ret_started,
+                                cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_RERUN);
+    request->in.rerun = (struct rerun_input){.id = id, .from = from, .input = input};
+    TRY(run_request(engine, request, reterr));
+    if (ret_started)
+        *ret_started = request->out.enqueued[0];
+    return CAIRN_OK;
+}
+
 cairn_code cairn_instance_cancel(cairn_engine *engine, const char *id, const char *by,
                                  const char *reason, cairn_error *reterr)
 {

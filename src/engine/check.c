@@ -319,6 +319,14 @@ cairn_code check_requeue(struct check *check)
     return check_json(check, "input", in->input);
 }
 
+cairn_code check_rerun(struct check *check)
+{
+    const struct rerun_input *in = &check->request->in.rerun;
+    TRY(check_present(check, "id", in->id));
+    TRY(check_optional(check, "from", in->from));
+    return check_json(check, "input", in->input);
+}
+
 cairn_code check_outbox_claim(struct check *check)
 {
     const struct outbox_input *in = &check->request->in.outbox;

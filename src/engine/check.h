@@ -47,10 +47,11 @@ typedef cairn_code check_of_request(struct check *check);
 check_of_request check_nothing, check_enqueue, check_claim, check_reports, check_heartbeat,
     check_heartbeats, check_idle, check_context, check_commit, check_registry, check_advance,
     check_deploy, check_definition, check_start, check_signal, check_control, check_stop,
-    check_decide, check_requeue, check_outbox_claim, check_outbox_release, check_job_list,
-    check_instance_list, check_job_counts, check_instance_counts, check_approvals,
-    check_definitions, check_grid, check_errors, check_dlq_list, check_find, check_overview,
-    check_bulk_start, check_retention, check_purge, check_schedule, check_schedule_next;
+    check_decide, check_requeue, check_rerun, check_outbox_claim, check_outbox_release,
+    check_job_list, check_instance_list, check_job_counts, check_instance_counts,
+    check_approvals, check_definitions, check_grid, check_errors, check_dlq_list, check_find,
+    check_overview, check_bulk_start, check_retention, check_purge, check_schedule,
+    check_schedule_next;
 check_of_request check_id;                           /* in.id */
 check_of_request check_text_list;                    /* whose cursors are texts */
 check_of_request check_number_list, check_part_list; /* numbers; of something that has an id */

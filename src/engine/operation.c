@@ -26,6 +26,7 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_PAUSE] = {"pause", check_control, batch_control_instance, answer_instance},
     [OP_RESUME] = {"resume", check_control, batch_control_instance, answer_instance},
     [OP_RESTART] = {"restart", check_control, batch_control_instance, answer_instance},
+    [OP_RERUN] = {"rerun", check_rerun, batch_rerun},
     [OP_RETRY] = {"retry", check_control, batch_control_instance, answer_instance},
     [OP_CANCEL] = {"cancel", check_stop, batch_control_instance, answer_instance},
     [OP_ABORT] = {"abort", check_stop, batch_control_instance, answer_instance},
@@ -113,7 +114,8 @@ bool request_is_read(enum request_op op)
 
 bool request_is_about_instance(enum request_op op)
 {
-    return operations[op].apply == batch_control_instance || op == OP_SIGNAL || op == OP_DECIDE;
+    return operations[op].apply == batch_control_instance || op == OP_SIGNAL ||
+           op == OP_DECIDE || op == OP_RERUN;
 }
 
 cairn_code request_check(const cairn_open_options *limits, struct request *request)

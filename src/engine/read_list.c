@@ -189,7 +189,8 @@ cairn_code show_instance(struct question *q, const void *from, void *ret)
     SAME(id), SAME(workflow), SAME(key), SAME(input), SAME(output), SAME(version),
         SAME(last_error), SAME(generation), SAME(created_at_us), SAME(started_at_us),
         SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(tags),
-        SAME(parent), SAME(paused_by), SAME(paused_reason), SAME(paused_at_us), SAME(schedule);
+        SAME(parent), SAME(paused_by), SAME(paused_reason), SAME(paused_at_us), SAME(schedule),
+        SAME(source);
     struct open_steps open = {0};
     item->status = instance_status_name(row->status);
     item->status_code = (cairn_instance_status)row->status;

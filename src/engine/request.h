@@ -157,6 +157,12 @@ struct requeue_input {
     const char *input;  /* JSON; NULL: the step's own */
 };
 
+struct rerun_input {
+    const char *id;    /* the instance */
+    const char *from;  /* a step's name; NULL: the beginning */
+    const char *input; /* JSON, of that step or of the instance; NULL: as it was */
+};
+
 struct definition_input {
     const char *name;
     int32_t version; /* 0: the highest */
@@ -513,7 +519,8 @@ struct request {
         struct heartbeats_input heartbeats;
         struct context_input context;
         struct wake_input wake;
-        const char *id; /* also that of `page`, `control` and `decide`, which begin with it */
+        const char
+            *id; /* also that of `page`, `control`, `decide` and `rerun`, which begin with it */
         struct job_list_input job_list;
         struct page_input page;
         struct deploy_input deploy;
@@ -522,6 +529,7 @@ struct request {
         struct control_input control;
         struct decide_input decide;
         struct requeue_input requeue;
+        struct rerun_input rerun;
         struct definition_input definition;
         struct instance_list_input instance_list;
         struct approval_input approvals;

@@ -36,6 +36,16 @@ input  {"n": 3}
 ○ reserve  ready
 ○ settled (wait)  pending
 ○ ship  pending
+$ cairn rerun $id --from ship
+! cairn: cannot run instance "<id1>" again from step "ship": the step has no input
+!     it was not reached: give its input
+[2]
+$ again=$(cairn rerun $id --from ship --input '{"n": 5}'); cairn show $again | grep 'source\|skipped\|ship  ' | tr -s ' '
+source <id1>
+– reserve skipped
+– settled (wait) skipped
+○ ship ready
+$ cairn cancel $again --by ann --reason test > /dev/null
 $ cairn work --handle 'billing.%=sed s/3/4/' --until-idle -v
 ! cairn: working on <url>: billing.%; up to 4 at the same time
 ! cairn: billing.reserve.v1 <id1>.0, call 1 of 3: completed
@@ -133,7 +143,7 @@ $ cairn list --limit 1 -o ids
 <id5>
 ! There are more: add --cursor <*> or --all
 $ cairn list --all -o json | look '[d["next"], len(d["items"])]'
-[null, 5]
+[null, 6]
 # Metadata goes to the handlers of its steps.
 $ cairn show $(cairn start order --metadata '{"tenant": 7}' --in 1h) | grep -o '{"tenant".*'
 {"tenant": 7}

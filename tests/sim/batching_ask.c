@@ -449,6 +449,20 @@ static void ask_control(struct batching *batching, const char *instance)
                                .is_forced = below(batching, 3) == 0};
 }
 
+/* From the beginning, or from a step that the workflow may have. */
+static void ask_rerun(struct batching *batching, const char *instance)
+{
+    static const char kinds[] = "sswzhfc";
+    struct request *model = add_ask(batching, OP_RERUN);
+    char kind = kinds[below(batching, sizeof kinds - 1)];
+    bool has_input = below(batching, 2) == 0;
+    model->in.rerun = (struct rerun_input){
+        .id = text(model, "%s", instance),
+        .from = below(batching, 5) ? text(model, "%c%d", kind, below(batching, 6)) : NULL,
+        .input = has_input ? "{\"n\": 2}" : NULL};
+    give_ids(batching, model, 1);
+}
+
 static void ask_decide(struct batching *batching, const char *instance)
 {
     struct request *model = add_ask(batching, OP_DECIDE);
@@ -501,6 +515,8 @@ static void draw_one(struct batching *batching, const char *focus)
         work(batching, focus);
     else if (what < 66)
         ask_signal(batching, some_instance(batching, focus));
+    else if (what < 68 && batching->instance_count + 8 < KNOWN_IDS_MAX)
+        ask_rerun(batching, some_instance(batching, focus));
     else if (what < 79)
         ask_control(batching, some_instance(batching, focus));
     else if (what < 83)
@@ -545,7 +561,8 @@ static void note_done(struct request *request)
 
 static size_t given_ids(const struct request *model)
 {
-    return model->op == OP_ENQUEUE ? model->in.enqueue.count : model->op == OP_START;
+    return model->op == OP_ENQUEUE ? model->in.enqueue.count
+                                   : model->op == OP_START || model->op == OP_RERUN;
 }
 
 struct request *batching_clone(const struct batching *batching, const struct ask *ask, int side)

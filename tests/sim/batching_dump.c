@@ -142,6 +142,7 @@ void batching_dump_answer(const struct request *request, struct buf *out)
         add_enqueued(out, request->out.enqueued, request->in.enqueue.count);
         return;
     case OP_START:
+    case OP_RERUN:
         add_enqueued(out, request->out.enqueued, 1);
         return;
     case OP_CLAIM:
@@ -231,7 +232,7 @@ static void dump_step(struct buf *out, const struct step_row *row)
                        row->deadline_at_us, row->updated_at_us};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         add_time(out, times[i]);
-    buf_printf(out, " timed_out %d", row->is_timed_out);
+    buf_printf(out, " timed_out %d copied %d", row->is_timed_out, row->is_copied);
 }
 
 static void dump_instance_row(struct buf *out, const struct instance_row *row)
@@ -246,9 +247,9 @@ static void dump_instance_row(struct buf *out, const struct instance_row *row)
                (long long)row->revision, row->places, row->is_forced, row->is_woken);
     buf_printf(out, " children %d telling %d told %d", row->child_count, row->is_telling,
                row->is_told);
-    const char *texts[] = {row->key,     row->input,       row->output,    row->last_error,
-                           row->stop_by, row->stop_reason, row->paused_by, row->paused_reason,
-                           row->parent,  row->parent_event};
+    const char *texts[] = {row->key,     row->input,        row->output,    row->last_error,
+                           row->stop_by, row->stop_reason,  row->paused_by, row->paused_reason,
+                           row->parent,  row->parent_event, row->source,    row->rerun_input};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add(out, texts[i]);
     int64_t times[] = {row->start_at_us, row->created_at_us, row->updated_at_us,

@@ -70,7 +70,7 @@ static void learn_one(struct batching *batching, const struct ask *ask)
         return;
     for (size_t i = 0; request->op == OP_ENQUEUE && i < request->in.enqueue.count; i++)
         learn_id(batching->jobs, &batching->job_count, &request->out.enqueued[i]);
-    if (request->op == OP_START)
+    if (request->op == OP_START || request->op == OP_RERUN)
         learn_id(batching->instances, &batching->instance_count, request->out.enqueued);
     if (request->op == OP_COMMIT)
         learn_commit(batching, request);

@@ -69,6 +69,8 @@ void check_instance_fixed(const struct instance_row *seen, const struct instance
     CHECK_TEXT(seen->key, wanted->key);
     CHECK_TEXT(seen->parent, wanted->parent);
     CHECK_TEXT(seen->parent_event, wanted->parent_event);
+    CHECK_TEXT(seen->source, wanted->source);
+    CHECK_INT(seen->rerun_from, wanted->rerun_from);
     CHECK_JSON(seen->metadata, wanted->metadata);
     CHECK_JSON(seen->tags, wanted->tags);
     CHECK_JSON(seen->input, wanted->input);
@@ -242,6 +244,7 @@ void check_step_changing(const struct step_row *seen, const struct step_row *wan
     CHECK_INT(seen->is_timed_out, wanted->is_timed_out);
     CHECK_JSON(seen->signal, wanted->signal);
     CHECK_INT(seen->remaining, wanted->remaining);
+    CHECK_INT(seen->is_copied, wanted->is_copied);
     CHECK_TEXT(seen->ended_outcome, wanted->ended_outcome);
     CHECK_INT(seen->past_effects, wanted->past_effects);
     CHECK_INT(seen->is_effect_begun, wanted->is_effect_begun);

@@ -381,6 +381,7 @@ class cairn_instance(Structure):
     why: Any
     schedule: Optional[bytes]
     tags: Optional[bytes]
+    source: Optional[bytes]
 
 
 class cairn_instance_filter(Structure):
@@ -983,6 +984,7 @@ cairn_instance._fields_ = [
     ("why", POINTER(cairn_why)),
     ("schedule", c_char_p),
     ("tags", c_char_p),
+    ("source", c_char_p),
 ]
 
 cairn_instance_filter._fields_ = [
@@ -1467,6 +1469,9 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_instance_resume": (c_int, [c_void_p, c_char_p, c_bool, POINTER(cairn_error)]),
     "cairn_instance_restart": (c_int, [c_void_p, c_char_p, POINTER(cairn_error)]),
     "cairn_instance_retry": (c_int, [c_void_p, c_char_p, POINTER(cairn_error)]),
+    "cairn_instance_rerun": (c_int, [
+        c_void_p, c_char_p, c_char_p, c_char_p, POINTER(cairn_enqueued), POINTER(cairn_error),
+    ]),
     "cairn_instance_cancel": (c_int, [
         c_void_p, c_char_p, c_char_p, c_char_p, POINTER(cairn_error),
     ]),

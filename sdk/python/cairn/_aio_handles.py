@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, AsyncIterator, Generic, Optional, TypeVar
 
 from cairn._handles import INSTANCE_ENDS, JOB_ENDS, InstanceHandle, JobHandle
 from cairn._rows import Event, Instance, Job, Log, Signalled, Step
-from cairn._words import Duration, Json
+from cairn._words import UNSET, Duration, Json
 
 if TYPE_CHECKING:
     from cairn.aio import AsyncEngine
@@ -174,6 +174,10 @@ class AsyncInstanceHandle(Generic[R]):
     async def restart(self) -> None:
         """See ``InstanceHandle.restart``."""
         await self._db.run(self.sync.restart)
+
+    async def rerun(self, from_step: Optional[str] = None, input: Json = UNSET) -> "AsyncInstanceHandle[R]":
+        """See ``InstanceHandle.rerun``."""
+        return AsyncInstanceHandle(self._db, await self._db.run(self.sync.rerun, from_step, input))
 
     async def retry(self) -> None:
         """See ``InstanceHandle.retry``."""

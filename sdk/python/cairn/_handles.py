@@ -10,7 +10,7 @@ from cairn import errors
 from cairn._loops import refuse_on_loop
 from cairn._request import body_of, encode, target
 from cairn._rows import Event, Instance, Job, Log, Signalled, Step, decode_value, read_row
-from cairn._words import Duration, Json, to_seconds
+from cairn._words import UNSET, Duration, Json, to_seconds
 
 if TYPE_CHECKING:
     from cairn._engine import Engine
@@ -249,6 +249,16 @@ class InstanceHandle(Handle[R]):
     def restart(self) -> None:
         """Starts it again from the beginning, with its first input; nothing is undone."""
         self._do("restart")
+
+    def rerun(self, from_step: Optional[str] = None, input: Json = UNSET) -> "InstanceHandle[R]":
+        """Runs it again as a new instance, from the beginning or from a step on.
+
+        Steps before it that ended are copied as they ended, and are not undone by the new instance; steps of other
+        branches are executed.  ``input`` replaces the input of that step, or of the instance.
+        """
+        given = () if input is UNSET else (("input", encode(self._engine.codec, input)),)
+        answer = self._do("rerun", body=body_of({"from": from_step}, *given))
+        return InstanceHandle(self._engine, answer["id"], self._type)
 
     def retry(self) -> None:
         """Tries the failed steps of a failed instance again."""

@@ -173,6 +173,7 @@ class Instance(_Plain):
     metadata: Optional[Dict[str, Any]] = None
     tags: Optional[Dict[str, str]] = None
     parent: Optional[str] = None
+    source: Optional[str] = None
     created_at: Optional[datetime] = None
     start_at: Optional[datetime] = None
     started_at: Optional[datetime] = None

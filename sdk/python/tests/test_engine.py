@@ -236,6 +236,25 @@ def test_keys_that_are_known(db: cairn.Engine) -> None:
         db.enqueue("index.v1", debounce="1h")
 
 
+def test_rerun(db: cairn.Engine) -> None:
+    app, calls = cairn.App(), []
+
+    @app.task("again.%")
+    def again(task: cairn.Task, n: int) -> int:
+        calls.append(task.step)
+        return n + 1
+
+    db.deploy("{workflow: again, version: 1, steps: [{step: a, handler: again.a}, {step: b, handler: again.b}]}")
+    first = db.start("again", 1)
+    db.worker(app).run(until_idle=True, signals=False)
+    second = first.rerun("b", 10)
+    db.worker(app).run(until_idle=True, signals=False)
+    assert second.result() == 11 and calls == ["a", "b", "b"] and second.get().source == first.id
+    assert first.rerun().get().input == 1
+    with pytest.raises(cairn.NotFound):
+        first.rerun("none")
+
+
 def test_tags(db: cairn.Engine) -> None:
     db.deploy("{workflow: trip, version: 1, steps: [{step: flight}]}")
     mail = db.enqueue("mail.v1", tags={"customer": "4711", "env": "a:b"})
