@@ -292,6 +292,7 @@ typedef struct cairn_why cairn_why;
 typedef struct cairn_schedule cairn_schedule;
 typedef struct cairn_schedule_run cairn_schedule_run;
 typedef struct cairn_schedule_time cairn_schedule_time;
+typedef struct cairn_limit cairn_limit;
 
 CAIRN_API size_t cairn_page_count(const cairn_page *page);
 CAIRN_API const char *cairn_page_next(const cairn_page *page); /* NULL: this is the last part */
@@ -322,6 +323,7 @@ CAIRN_API const cairn_schedule_run *cairn_page_schedule_run(const cairn_page *pa
                                                             size_t index);
 CAIRN_API const cairn_schedule_time *cairn_page_schedule_time(const cairn_page *page,
                                                               size_t index);
+CAIRN_API const cairn_limit *cairn_page_limit(const cairn_page *page, size_t index);
 
 /* ---- Why ---------------------------------------------------------------------------------
  *
@@ -405,6 +407,9 @@ typedef struct cairn_job_spec {
      * is moved to this much time from now and gets this payload; it is found as an earlier one.
      * Needs a key, and no run_at_us. */
     int64_t debounce_ms;
+
+    const char *group; /* at most 128 bytes, such as a tenant; groups of a type take turns, and
+                           * limits can count each (cairn_limit_put()); NULL: "" */
 } cairn_job_spec;
 
 #define CAIRN_JOB_VALUES_(SET) \
@@ -444,6 +449,7 @@ struct cairn_job {
     const char *tags;     /* JSON */
     int64_t timeout_ms;   /* 0: no limit */
     const char *retry;    /* JSON; NULL: the default */
+    const char *group;    /* "": none */
 };
 
 typedef struct cairn_job_filter {
@@ -644,6 +650,55 @@ CAIRN_API cairn_code cairn_schedule_trigger(cairn_engine *engine, const char *na
 /* The next times, at most 1000, paused or not; answers a page of cairn_schedule_time. */
 CAIRN_API cairn_code cairn_schedule_next(cairn_engine *engine, const char *name, int32_t count,
                                          cairn_page **ret_times, cairn_error *reterr);
+
+/* ---- Limits ------------------------------------------------------------------------------
+ *
+ * A limit says how many tasks of some types may be leased at one time, or begin in a time, in the whole
+ * store or for each group.  It counts what all processes have leased; a lease that ends in any way gives its
+ * place back.  If several limits match a type, all must allow a task.  Claims that are refused wait like those
+ * that find nothing, and are woken when there is a place or a token.
+ *
+ * Groups of a type take turns, whether or not there is a limit; within a group priority and age decide.
+ */
+
+/* A limit to write. */
+typedef struct cairn_limit_spec {
+    size_t size;
+    const char *name;    /* not empty, at most 128 bytes */
+    const char *types;   /* a type, or a prefix such as "mail.%" */
+    int32_t concurrency; /* so many may be leased at one time; 0: any number */
+    int32_t rate_n; /* so many may begin in rate_per_ms: a bucket of this many tokens, which is
+                          * filled evenly; a retry takes one, a release gives one back; 0: any number */
+    int64_t rate_per_ms;
+    bool per_group; /* for each group, not in the whole store */
+} cairn_limit_spec;
+
+#define CAIRN_LIMIT_VALUES_(SET) SET(size, sizeof(cairn_limit_spec))
+CAIRN_DEFAULTS_(cairn_limit_spec, CAIRN_LIMIT_VALUES_)
+#define CAIRN_LIMIT_DEFAULTS CAIRN_INITIAL_(cairn_limit_spec, CAIRN_LIMIT_VALUES_)
+
+typedef struct cairn_limit_rate {
+    int32_t n;
+    int64_t per_ms;
+} cairn_limit_rate;
+
+struct cairn_limit {
+    const char *name, *types;
+    int32_t concurrency;          /* 0: any number */
+    const cairn_limit_rate *rate; /* NULL: none */
+    bool per_group;
+    int64_t created_at_us, updated_at_us;
+};
+
+/* Makes a limit, or replaces the one of this name.  What is leased already counts, and stays. */
+CAIRN_API cairn_code cairn_limit_put(cairn_engine *engine, const cairn_limit_spec *spec,
+                                     cairn_error *reterr);
+CAIRN_API cairn_code cairn_limit_get(cairn_engine *engine, const char *name,
+                                     cairn_page **ret_limits, cairn_error *reterr);
+CAIRN_API cairn_code cairn_limit_list(cairn_engine *engine, const char *cursor, uint32_t limit,
+                                      cairn_page **ret_limits, cairn_error *reterr);
+CAIRN_API cairn_code cairn_limit_delete(cairn_engine *engine, const char *name,
+                                        cairn_error *reterr);
 
 /* ---- Tasks: claim, report and heartbeat -------------------------------------------------- */
 

@@ -31,7 +31,7 @@ class Option:
         text, _, self.help = line.partition(" | ")
         enum = re.search(r" \{([^}]*)\}", text)
         self.choices = enum.group(1).replace(",", "") if enum else None
-        found = re.match(r"--([a-z-]+)(?: (\S+))? (flag|text|file|json|int|duration|instant|moment|choice|many|tag)\b(.*)$",
+        found = re.match(r"--([a-z-]+)(?: (\S+))? (flag|text|file|json|int|duration|instant|moment|choice|many|tag|rate)\b(.*)$",
                          text.replace(enum.group(0), "") if enum else text)
         if not found:
             fail(f"{where}: cannot read \"{line}\"")

@@ -4,7 +4,8 @@ import pathlib
 import re
 
 SPEC = pathlib.Path(__file__).resolve().parent.parent / "spec"
-FLAGS = {"null", "null-in-sqlite", "postgres-only", "large", "keep", "key", "now"}
+FLAGS = {"null", "null-in-sqlite", "postgres-only", "large", "keep", "key", "now", "empty"}
+KEYWORDS = {"group"}  # names that SQL takes for words of its own
 
 
 class Kind:
@@ -20,6 +21,7 @@ class Column:
 
     def __init__(self, name, kind, words, written, options):
         self.name, self.kind, self.words, self.written = name, kind, words, written
+        self.sql = f'"{name}"' if name in KEYWORDS else name
         self.flags = set(options) & FLAGS
         self.member = name + "_us" if kind.name == "time" else name
         for option in options:
@@ -112,7 +114,7 @@ def read_rows(path=SPEC / "rows.txt"):
 
 def read_item(column, dialect, alias):
     """A column as SELECT names it."""
-    name = f"{alias}.{column.name}" if alias else column.name
+    name = f"{alias}.{column.sql}" if alias else column.sql
     cast = column.kind.read_as if dialect == "postgres" else ""
     return f"{name}::{cast}" if cast else name
 
@@ -120,19 +122,23 @@ def read_item(column, dialect, alias):
 def value(column, dialect):
     """The value that is written: SQLite's parameter, or a column of `given` in PostgreSQL, where
     0, false and {} travel as NULL."""
+    if dialect == "sqlite" and "empty" in column.flags:
+        return f"coalesce(:{column.name}, '')"
     if dialect == "sqlite":
         return ":now" if "now" in column.flags else f":{column.name}"
+    if "empty" in column.flags:
+        return f"coalesce(given.{column.sql}, '')"
     zero = {"int32": "0", "int64": "0", "bool": "false", "json": "'{}'"}.get(column.kind.name)
     if zero and "null" not in column.flags:
-        return f"coalesce(given.{column.name}, {zero})"
-    return f"given.{column.name}"
+        return f"coalesce(given.{column.sql}, {zero})"
+    return f"given.{column.sql}"
 
 
 def change(column, dialect, alias):
     new = value(column, dialect)
     if "keep" in column.flags:
-        new = f"coalesce({new}, {alias + '.' if alias else ''}{column.name})"
-    return f"{column.name} = {new}"
+        new = f"coalesce({new}, {alias + '.' if alias else ''}{column.sql})"
+    return f"{column.sql} = {new}"
 
 
 def values(columns, dialect):
@@ -143,7 +149,7 @@ def values(columns, dialect):
 
 
 def arrays(columns):
-    return [f"unnest(${number}::{column.kind.type['postgres']}[]) AS {column.name}"
+    return [f"unnest(${number}::{column.kind.type['postgres']}[]) AS {column.sql}"
             for number, column in enumerate(columns, 1)]
 
 
@@ -160,13 +166,13 @@ def list_items(row, what, words, dialect):
     if what == "brief":
         return [read_item(c, dialect, alias) for c in columns if "large" not in c.flags]
     if what == "insert":
-        return [c.name for c in inserted]
+        return [c.sql for c in inserted]
     if what == "values":
         return values(inserted, dialect)
     if what == "changes":
         return [change(c, dialect, alias) for c in changed]
     if what == "excluded":
-        return [f"{c.name} = excluded.{c.name}" for c in changed]
+        return [f"{c.sql} = excluded.{c.sql}" for c in changed]
     if what == "arrays" and words == ["insert"]:
         return arrays([c for c in inserted if "now" not in c.flags])
     if what == "arrays" and words == ["changes"]:

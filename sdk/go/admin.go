@@ -119,6 +119,30 @@ func (e *Engine) Doctor(ctx context.Context) ([]Finding, error) {
 	return answer.Items, err
 }
 
+// PutLimit makes a limit, or replaces the one of this name; what is leased already counts, and stays.
+func (e *Engine) PutLimit(ctx context.Context, limit Limit) error {
+	body := map[string]any{"types": limit.Types, "concurrency": limit.Concurrency, "per_group": limit.PerGroup}
+	if limit.Rate != nil {
+		body["rate"] = limit.Rate
+	}
+	text, err := encodeJSON(body)
+	if err != nil {
+		return err
+	}
+	target := "/v1/limits/" + segment(limit.Name)
+	return e.do(ctx, request{method: "PUT", target: target, body: text, repeat: true}, nil)
+}
+
+// Limits lists all limits by name.
+func (e *Engine) Limits(ctx context.Context) func(yield func(*Limit, error) bool) {
+	return list[Limit](ctx, e, "/v1/limits", nil, 0)
+}
+
+// DeleteLimit removes a limit.
+func (e *Engine) DeleteLimit(ctx context.Context, name string) error {
+	return e.do(ctx, request{method: "DELETE", target: "/v1/limits/" + segment(name)}, nil)
+}
+
 // PutSchedule makes a schedule, or changes the one of this name; its times go on unless Cron, Every or
 // Timezone change.
 func (e *Engine) PutSchedule(ctx context.Context, schedule Schedule) error {

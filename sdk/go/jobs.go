@@ -22,6 +22,7 @@ type JobOptions struct {
 	Retry       *Backoff          // nil: quadratic, from 1 min, jitter 0.1
 	OnExisting  OnExisting        // what to do if the key is known; "": ReturnExisting
 	Debounce    time.Duration     // runs this long after it was enqueued last, with the last payload; needs Key
+	Group       string            // groups of a type take turns, see PutLimit; "": none
 }
 
 // OnExisting says what becomes of a job or an instance whose key is known.
@@ -67,6 +68,7 @@ type jobBody struct {
 	Retry       *passage.CommitRetry `json:"retry,omitempty"`
 	OnExisting  OnExisting           `json:"on_existing,omitempty"`
 	DebounceMS  int64                `json:"debounce_ms,omitempty"`
+	Group       string               `json:"group,omitempty"`
 }
 
 // retryOf is a Backoff as jobs have it; nil: the default.
@@ -117,7 +119,7 @@ func makeJobBody(codec Codec, now func() (time.Time, error), spec JobSpec) (jobB
 	body := jobBody{Type: spec.Type, Payload: payload}
 	if o := spec.Options; o != nil {
 		body.Key, body.Priority, body.MaxAttempts, body.Metadata = o.Key, o.Priority, o.MaxAttempts, o.Metadata
-		body.Tags, body.TimeoutMS, body.Retry = o.Tags, toMS(o.Timeout), retryOf(o.Retry)
+		body.Tags, body.TimeoutMS, body.Retry, body.Group = o.Tags, toMS(o.Timeout), retryOf(o.Retry), o.Group
 		if o.Timeout < 0 {
 			return body, newError(ErrBadInput, "Timeout is %s; it must not be negative", o.Timeout)
 		}

@@ -331,6 +331,39 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
+func TestLimits(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx, name := within(t), "limit-"+unique()
+		check(t, db.PutLimit(ctx, cairn.Limit{Name: name, Types: name + ".%", Concurrency: 2, Rate: &cairn.Rate{N: 5, PerMS: 60000}, PerGroup: true}))
+		find := func() *cairn.Limit {
+			var found *cairn.Limit
+			db.Limits(ctx)(func(limit *cairn.Limit, err error) bool {
+				check(t, err)
+				if limit.Name == name {
+					found = limit
+				}
+				return true
+			})
+			return found
+		}
+		found := find()
+		if found == nil || found.Concurrency != 2 || found.Rate == nil || *found.Rate != (cairn.Rate{N: 5, PerMS: 60000}) || !found.PerGroup {
+			t.Fatalf("%+v", found)
+		}
+		options := &cairn.JobOptions{Group: "ann"}
+		job := must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, name+".v1", nil, options))
+		row, err := job.Get(ctx)
+		check(t, err)
+		if row.Group != "ann" {
+			t.Errorf("%+v", row)
+		}
+		check(t, db.DeleteLimit(ctx, name))
+		if err := db.DeleteLimit(ctx, name); !errors.Is(err, cairn.ErrNotFound) || find() != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestMetadataGoesToTheHandler(t *testing.T) {
 	onEach(t, func(t *testing.T, db *cairn.Engine) {
 		ctx, app, name := within(t), cairn.NewApp(), "meta."+unique()

@@ -29,6 +29,7 @@ type Job struct {
 	UpdatedAt   time.Time         `json:"updated_at"`
 	DeletedAt   time.Time         `json:"deleted_at"`
 	Schedule    string            `json:"schedule"` // that has recorded it
+	Group       string            `json:"group"`    // groups of a type take turns
 }
 
 // Instance is an execution of a workflow or function, as it was when it was read.
@@ -199,6 +200,23 @@ type Finding struct {
 	Check  string `json:"check"`
 	Result string `json:"result"` // ok, warning, error
 	Text   string `json:"text"`
+}
+
+// Limit says how many tasks of some types may be leased at one time, or begin in a time.
+type Limit struct {
+	Name        string    `json:"name"`
+	Types       string    `json:"types"`                 // a type, or a prefix such as "mail.%"
+	Concurrency int32     `json:"concurrency,omitempty"` // so many at one time; 0: any number
+	Rate        *Rate     `json:"rate,omitempty"`        // nil: any number
+	PerGroup    bool      `json:"per_group"`             // for each group, not in the whole store
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+// Rate is a bucket of N tokens, which is filled evenly in PerMS milliseconds.
+type Rate struct {
+	N     int32 `json:"n"`
+	PerMS int64 `json:"per_ms"`
 }
 
 // Schedule starts a job or an instance again and again: by Cron or Every, a Task or a Workflow. What

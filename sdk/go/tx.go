@@ -28,10 +28,10 @@ type txStore interface {
 }
 
 type txJob struct {
-	taskType, payload, key, metadata, tags, retry string
-	priority, maxAttempts                         int32
-	at                                            time.Time
-	delay, timeout                                time.Duration
+	taskType, payload, key, metadata, tags, retry, group string
+	priority, maxAttempts                                int32
+	at                                                   time.Time
+	delay, timeout                                       time.Duration
 }
 
 type txStart struct {
@@ -203,7 +203,7 @@ func makeTxJob(spec JobSpec) (*txJob, error) {
 		return nil, newError(ErrBadInput, "Timeout is %s; it must not be negative", o.Timeout)
 	}
 	retry, err := retryText(retryOf(o.Retry))
-	job.retry = string(retry)
+	job.retry, job.group = string(retry), o.Group
 	return job, err
 }
 

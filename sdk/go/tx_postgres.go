@@ -50,6 +50,10 @@ func (postgresTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 		args = append(args, job.tags)
 		columns, values = columns+", tags", values+fmt.Sprintf(", $%d::text::jsonb", len(args))
 	}
+	if job.group != "" {
+		args = append(args, job.group)
+		columns, values = columns+`, "group"`, values+fmt.Sprintf(", $%d::text", len(args))
+	}
 	if job.timeout > 0 {
 		args = append(args, toMS(job.timeout))
 		columns, values = columns+", timeout_ms", values+fmt.Sprintf(", $%d::bigint", len(args))

@@ -99,6 +99,9 @@ func (s sqliteTx) enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error) 
 	if job.tags != "" {
 		columns, values, args = columns+", tags", values+", ?", append(args, job.tags)
 	}
+	if job.group != "" {
+		columns, values, args = columns+`, "group"`, values+", ?", append(args, job.group)
+	}
 	if job.timeout > 0 {
 		columns, values, args = columns+", timeout_ms", values+", ?", append(args, toMS(job.timeout))
 	}

@@ -200,6 +200,11 @@ static bool read_value(const struct option *option, const char *text, struct giv
     case OPTION_TAG:
         return (strchr(text, '=') && *text != '=') ||
                refuse_value(option, text, "it takes NAME=VALUE");
+    case OPTION_RATE: {
+        int32_t n;
+        return rate_parse(text, &n, &given->number) ||
+               refuse_value(option, text, "it takes a number and a duration, such as 100/1m");
+    }
     case OPTION_TEXT:
         snprintf(wanted, sizeof wanted, "it takes one or several of: %s",
                  option->choices ? option->choices : "");

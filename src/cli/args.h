@@ -46,4 +46,7 @@ bool args_wants(const struct args *args, const char *output);
 /* Whether a text is one of the words, which are separated by spaces. */
 bool word_in(const char *words, const char *text);
 
+/* "100/1m": a number and a duration, both from 1 (cells_limit.c). */
+bool rate_parse(const char *text, int32_t *ret_n, int64_t *ret_per_ms);
+
 #endif

@@ -55,6 +55,12 @@ CELL(kind);
 CELL(hash);
 CELL(enabled);
 
+/* Of limits (cells_limit.c). */
+CELL(count_if_set); /* nothing for 0 */
+CELL(rate);         /* "100/1m" */
+CELL(per_group);    /* "group" or "store" */
+CELL(limit_line);   /* "mail.%: 2 at a time, 100/1m, for each group" */
+
 /* Of schedules (cells_schedule.c). */
 CELL(when);   /* "0 2 * * * Europe/Berlin" or "every 5m" */
 CELL(starts); /* "workflow import" or "job ping.v1" */

@@ -32,7 +32,8 @@ enum option_kind {
     OPTION_MOMENT,   /* the same, or a duration before now */
     OPTION_CHOICE,   /* one of `choices` */
     OPTION_MANY,     /* text, may be repeated; at most one such option in a command */
-    OPTION_TAG       /* the same, of NAME=VALUE */
+    OPTION_TAG,      /* the same, of NAME=VALUE */
+    OPTION_RATE      /* "100/1m": a number in a duration */
 };
 
 struct option {

@@ -149,6 +149,9 @@ static int write_value(const struct option *option, const struct given *given,
         return EXIT_DONE;
     case OPTION_JSON:
         return write_json(option->name, given->text, out);
+    case OPTION_RATE:
+        write_rate(given->text, out);
+        return EXIT_DONE;
     default:
         json_str(out, given->text);
         return EXIT_DONE;

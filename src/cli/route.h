@@ -22,6 +22,7 @@ void write_params(const struct args *args, const char *without, struct buf *targ
 
 /* The tags of the command line as an object; one of them (NAME=VALUE) as filters have it: "name:value". */
 void write_tags(const struct args *args, struct json_out *out);
+void write_rate(const char *text, struct json_out *out); /* cells_limit.c: {"n", "per_ms"} */
 const char *tag_text(const char *given, struct buf *text);
 
 /* A rejected id among several, as a JSON object in the form that a batch of reports has. */

@@ -19,6 +19,7 @@
 #include "engine/batch.h"
 
 #include "engine/bulk.h"
+#include "engine/limit.h"
 #include "engine/retention.h"
 #include "engine/workset.h"
 
@@ -76,7 +77,7 @@ void batch_note_late(struct batch *batch, int64_t due_us)
 
 static bool is_any_ready(const struct ready_types *ready)
 {
-    return ready->count || ready->is_any;
+    return ready->count || ready->is_any || ready->is_place;
 }
 
 /* Ids are made once and kept over tries, so that a second try recognises the first one's rows.  An
@@ -194,6 +195,7 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy)
     TRY(batch_load(batch, busy));
     TRY(apply_in_order(batch));
     TRY(apply_claims(batch));
+    TRY(batch_write_limits(batch));
     TRY(workset_write(batch));
     TRY(workers_note(batch));
     TRY(figures_write(batch));

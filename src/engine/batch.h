@@ -21,6 +21,7 @@
 #include "engine/id_map.h"
 #include "engine/local.h"
 
+struct limits;
 struct workset_instance;
 struct workset_job;
 
@@ -72,6 +73,11 @@ struct passage {
 struct untold_event {
     struct workset_instance *instance;
     struct event_row event;
+};
+
+/* Of a task: its type and group. */
+struct lane_name {
+    const char *type, *group;
 };
 
 /* A step that can be claimed, but that the store does not have as ready: this batch has made it so. */
@@ -128,6 +134,8 @@ struct batch {
     uint64_t ready_epochs[CLAIM_KINDS]; /* the engine's, at that moment */
     struct tally tally;
     struct ready_types ready;
+    struct limits *limits;           /* locked; NULL: not needed so far */
+    LIST(struct lane_name) released; /* tasks whose tokens go back */
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
     bool is_due_known;
     bool is_stuck;   /* a timer is due that could not be applied: its row is locked elsewhere */
@@ -147,7 +155,8 @@ batch_operation batch_control_job, batch_control_instance, batch_report, batch_h
     batch_ack_outbox, batch_release_outbox, batch_put_registry, batch_deploy,
     batch_commit_passage, batch_start_bulk, batch_stop_bulk, batch_walk_bulk, batch_metrics,
     batch_set_retention, batch_purge, batch_delete_instance, batch_sweep, batch_put_schedule,
-    batch_stop_schedule, batch_resume_schedule, batch_trigger_schedule, batch_delete_schedule;
+    batch_stop_schedule, batch_resume_schedule, batch_trigger_schedule, batch_delete_schedule,
+    batch_put_limit, batch_delete_limit;
 /* What a request inserts, and in the same statement what the requests behind it insert. */
 batch_operation batch_enqueue, batch_start, batch_rerun;
 
@@ -368,6 +377,10 @@ struct demand {
     struct claim_key none_before;
     LIST(struct type_in_hand) known_types;
 
+    /* A limit has refused tasks; and in how long there is a token for one of them (0: not a question of time). */
+    bool is_limited;
+    int64_t token_in_us;
+
     struct demand *next;
 };
 
@@ -389,6 +402,11 @@ struct claim_group {
  * whose commit had an unknown end finds what is already leased under its token. */
 cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room);
 cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room);
+
+/* batch_task.c: jobs of lanes (batch_lane.c), which are given to the claims of the group. */
+cairn_code claim_lease_job_lanes(struct batch *batch, struct claim_group *group,
+                                 const struct lane *lanes, size_t lane_count,
+                                 struct job_row *rows, size_t room, size_t *ret_count);
 
 /* batch_task.c: steps that the store leases, and their tasks.  in_hand may be NULL. */
 cairn_code claim_lease_steps(struct batch *batch, const struct claim_group *group,

@@ -333,8 +333,12 @@ cairn_code batch_claim(struct batch *batch)
             TRY(batch_check_runtime(batch, request));
         TRY(find_demand(batch, request));
     }
-    for_each_request (request, batch)
-        if (!request->code && request_is_claiming(request))
-            TRY(claim_one(batch, request));
+    for_each_request (request, batch) {
+        if (request->code || !request_is_claiming(request))
+            continue;
+        TRY(claim_one(batch, request));
+        request->is_limited = request->demand->is_limited;
+        request->token_in_us = request->demand->token_in_us;
+    }
     return CAIRN_OK;
 }

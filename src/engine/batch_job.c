@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/limit.h"
 #include "engine/workset.h"
 
 #include <stdio.h>
@@ -85,6 +86,7 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
     struct job_row *row = &job->row;
     struct job_verdict verdict = {.event = EVENT_SUCCEEDED};
     bool was_completed = job->is_completed;
+    bool had_lease = was_completed || row->status == JOB_LEASED;
     if (!was_completed)
         verdict = job_apply(row, input, batch->tx->now_us, &batch->committer->rng);
     job->is_completed = false;
@@ -101,6 +103,8 @@ cairn_code batch_apply_job(struct batch *batch, struct workset_job *job,
         batch_note_due(batch, row->run_at_us);
     else if (row->status == JOB_LEASED)
         batch_note_due(batch, row->lease_until_us + 1);
+    if (row->is_counted && had_lease && row->status != JOB_LEASED)
+        TRY(batch_note_place(batch, row->type, row->group, input->action == JOB_RELEASE));
     if (job_is_final(row->status)) {
         TRY(batch_note_ended(batch, row->id));
         if (row->schedule) /* its next run may wait for this */
@@ -169,6 +173,7 @@ static struct job_row new_row(const struct batch *batch, const cairn_job_spec *s
         .metadata = spec->metadata,
         .tags = tags_or_null(spec->tags),
         .key = spec->key,
+        .group = spec->group ? spec->group : "",
         .status = JOB_PENDING,
         .priority = spec->priority,
         .max_attempts = spec->max_attempts,
@@ -222,6 +227,24 @@ static void know_events(const struct batch *batch, const struct new_jobs *jobs)
         jobs->rows[i].last_event = batch_known_event(batch, jobs->rows[i].last_event);
 }
 
+/* Types of jobs that have a group have lanes from now on. */
+static cairn_code note_groups(struct batch *batch, const struct new_jobs *jobs)
+{
+    LIST(const char *) types = {0};
+    for (size_t i = 0; i < jobs->count; i++) {
+        const char *type = jobs->rows[i].type;
+        bool is_known = !*jobs->rows[i].group;
+        for (size_t k = types.count; k > 0 && !is_known; k--)
+            is_known = strcmp(types.items[k - 1], type) == 0;
+        if (is_known)
+            continue;
+        const char **added = list_add(&batch->arena, &types);
+        NEED(added, batch->error);
+        *added = type;
+    }
+    return types.count ? STORE(batch, add_group_types, types.items, types.count) : CAIRN_OK;
+}
+
 cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
 {
     enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
@@ -232,6 +255,7 @@ cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
         batch_used_events(batch, row->last_event);
         row->event_count = 1; /* its creation; if it is known already, the id stays unused */
     }
+    TRY(note_groups(batch, jobs));
     know_events(batch, jobs); /* of many rows: the last ones may have got another number */
     TRY(STORE(batch, insert_jobs, jobs->rows, jobs->count, results));
     know_events(batch, jobs);

@@ -8,6 +8,7 @@
 #include "core/effect.h"
 #include "core/rows.h"
 #include "definition/definition.h"
+#include "engine/limit.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -96,8 +97,10 @@ static cairn_code note_job(struct batch *batch, const char *worker, const struct
                                 row->last_event - 1, row->event_count);
 }
 
+/* is_laned: set if there are types that have lanes. */
 static cairn_code lease_jobs(struct batch *batch, const struct claim_group *group,
-                             struct job_row *rows, size_t room, size_t *ret_count)
+                             struct job_row *rows, size_t room, size_t *ret_count,
+                             bool *is_laned)
 {
     const struct request *request = group->shares->request;
     struct job_claim claim;
@@ -105,6 +108,7 @@ static cairn_code lease_jobs(struct batch *batch, const struct claim_group *grou
     if (request->was_unsure)
         return STORE(batch, find_claimed, claim.worker, claim.token, rows, room, ret_count);
     claim.events_each = EVENTS_OF_CLAIM;
+    claim.is_laned = is_laned;
     TRY(batch_take_open_events(batch, room * EVENTS_OF_CLAIM, &claim.event_id));
     return STORE(batch, claim_jobs, &claim, rows, room, ret_count);
 }
@@ -152,24 +156,73 @@ static cairn_code limit_calls(struct batch *batch, struct job_row *rows, size_t 
     return limited_count ? STORE(batch, update_jobs, limited, limited_count) : CAIRN_OK;
 }
 
-cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room)
+/* Where the texts of rows go that are leased: if there is one claim, nothing needs to be copied. */
+static struct arena *swap_arena(struct batch *batch, const struct claim_group *group)
 {
-    size_t count = 0, at = 0;
-    struct job_row *rows = arena_array(&batch->arena, room, sizeof *rows);
-    NEED(rows, batch->error);
     struct arena *arena = batch->tx->arena;
     if (group->count == 1)
-        batch->tx->arena = &group->shares->request->arena; /* nothing needs to be copied */
-    cairn_code code = lease_jobs(batch, group, rows, room, &count);
-    batch->tx->arena = arena;
-    if (!code && !group->shares->request->was_unsure)
-        code = limit_calls(batch, rows, count);
-    for (size_t i = 0; i < count && !code; i++) {
+        batch->tx->arena = &group->shares->request->arena;
+    return arena;
+}
+
+static cairn_code give_jobs(struct batch *batch, struct claim_group *group,
+                            struct job_row *rows, size_t count)
+{
+    size_t at = 0;
+    if (!group->shares->request->was_unsure)
+        TRY(limit_calls(batch, rows, count));
+    for (size_t i = 0; i < count; i++) {
         struct claim_share *share = find_share(group, &at, rows[i].token);
-        code = share ? give_job(batch, group, share, &rows[i])
-                     : fail(batch->error, CAIRN_E_INTERNAL, "a job was leased to no claim");
+        if (!share)
+            return fail(batch->error, CAIRN_E_INTERNAL, "a job was leased to no claim");
+        TRY(give_job(batch, group, share, &rows[i]));
     }
-    return code;
+    return CAIRN_OK;
+}
+
+static cairn_code take_plain_jobs(struct batch *batch, struct claim_group *group, size_t room,
+                                  bool *is_laned)
+{
+    size_t count = 0;
+    struct job_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    NEED(rows, batch->error);
+    struct arena *arena = swap_arena(batch, group);
+    cairn_code code = lease_jobs(batch, group, rows, room, &count, is_laned);
+    batch->tx->arena = arena;
+    return code ? code : give_jobs(batch, group, rows, count);
+}
+
+cairn_code claim_lease_job_lanes(struct batch *batch, struct claim_group *group,
+                                 const struct lane *lanes, size_t lane_count,
+                                 struct job_row *rows, size_t room, size_t *ret_count)
+{
+    struct job_claim claim;
+    TRY(to_store_claim(batch, group, &claim));
+    claim.events_each = EVENTS_OF_CLAIM;
+    TRY(batch_take_open_events(batch, room * EVENTS_OF_CLAIM, &claim.event_id));
+    struct arena *arena = swap_arena(batch, group);
+    cairn_code code =
+        STORE(batch, claim_job_lanes, &claim, lanes, lane_count, rows, room, ret_count);
+    batch->tx->arena = arena;
+    return code ? code : give_jobs(batch, group, rows, *ret_count);
+}
+
+/* Types with lanes and others share the room, and what one part leaves goes to the other. */
+cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_t room)
+{
+    const struct request *first = group->shares->request;
+    size_t end = group->taken[CLAIM_JOBS] + room;
+    bool is_laned = false;
+    if (first->was_unsure)
+        return take_plain_jobs(batch, group, room, NULL);
+    size_t part = lanes_part(batch, first->demand, room);
+    TRY(claim_take_job_lanes(batch, group, part));
+    if (group->taken[CLAIM_JOBS] == end)
+        return CAIRN_OK;
+    TRY(take_plain_jobs(batch, group, end - group->taken[CLAIM_JOBS], &is_laned));
+    lanes_seen(batch, first->demand, is_laned);
+    return is_laned ? claim_take_job_lanes(batch, group, end - group->taken[CLAIM_JOBS])
+                    : CAIRN_OK;
 }
 
 /* ---- steps: the question -------------------------------------------------------------------- */

@@ -66,6 +66,7 @@ cairn_code check_job_spec(struct check *check, cairn_job_spec *spec)
     TRY(check_name(check, "type", spec->type));
     TRY(check_json(check, "payload", spec->payload));
     TRY(check_optional(check, "key", spec->key));
+    TRY(check_task_group(check, spec->group));
     TRY(metadata_check(spec->metadata, check->error));
     TRY(tags_check(spec->tags, check->error));
     TRY(check_range(check, "priority", spec->priority, 0, INT32_MAX));

@@ -36,6 +36,9 @@ cairn_code check_outbound(struct check *check, const cairn_outbound *events, siz
 cairn_code check_lease(struct check *check, const char *worker, const char *task_id,
                        const char *token);
 
+/* The group of a task; may be NULL or empty. */
+cairn_code check_task_group(struct check *check, const char *group);
+
 /* The name of a group of errors; may be NULL. */
 cairn_code check_group(struct check *check, const char *group);
 
@@ -51,7 +54,7 @@ check_of_request check_nothing, check_enqueue, check_claim, check_reports, check
     check_job_list, check_instance_list, check_job_counts, check_instance_counts,
     check_approvals, check_definitions, check_grid, check_errors, check_dlq_list, check_find,
     check_overview, check_bulk_start, check_retention, check_purge, check_schedule,
-    check_schedule_next;
+    check_schedule_next, check_limit;
 check_of_request check_id;                           /* in.id */
 check_of_request check_text_list;                    /* whose cursors are texts */
 check_of_request check_number_list, check_part_list; /* numbers; of something that has an id */

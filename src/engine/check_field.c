@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "core/limit.h"
 #include "core/pattern.h"
 #include "engine/check.h"
 
@@ -47,6 +48,12 @@ cairn_code check_name(struct check *check, const char *field, const char *text)
 cairn_code check_optional(struct check *check, const char *field, const char *text)
 {
     return text ? check_name(check, field, text) : CAIRN_OK;
+}
+
+/* May be left out or empty. */
+cairn_code check_task_group(struct check *check, const char *group)
+{
+    return group && group[0] ? check_text(check, "group", group, GROUP_MAX) : CAIRN_OK;
 }
 
 /* A longer text, which may be left out or empty. */

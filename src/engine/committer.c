@@ -229,6 +229,7 @@ static void settle_empty(struct local_engine *engine, struct request *request, b
     int64_t now_us = clock_monotonic_us(&engine->clock);
     if (request->wait_until_us == 0)
         request->wait_until_us = now_us + claim->wait_ms * US_PER_MS;
+    request->token_at_us = request->token_in_us ? now_us + request->token_in_us : 0;
     if (request->wakes != park_wakes(engine, request))
         queue_push(ret_woken, request);
     else if (has_news)
@@ -259,7 +260,7 @@ static void settle(struct committer *committer, const struct known *before,
         memcmp(engine->ready_epochs, before->ready_epochs, sizeof engine->ready_epochs) != 0;
     for (enum claim_kind kind = 0; kind < CLAIM_KINDS; kind++)
         engine->ready_epochs[kind] += result->ready.is_made[kind];
-    if (result->ready.count || result->ready.is_any)
+    if (result->ready.count || result->ready.is_any || result->ready.is_place)
         park_wake(engine, &result->ready);
     while ((request = queue_pop(&result->empty)) != NULL)
         settle_empty(engine, request, has_news, &woken);

@@ -16,6 +16,7 @@
 #ifndef ENGINE_LOCAL_H
 #define ENGINE_LOCAL_H
 
+#include "core/limit.h"
 #include "definition/definition.h"
 #include "engine/engine.h"
 #include "engine/figures.h"
@@ -92,6 +93,7 @@ struct ready_types {
     size_t count;
     bool is_any;
     bool is_made[CLAIM_KINDS]; /* whether there were jobs, and steps */
+    bool is_place;             /* a lease that limits count has ended */
 };
 
 /* How often the trail tells of a handler that is missing: once in missing_throttle_ms for a type,
@@ -108,6 +110,14 @@ struct claim_habit {
         int64_t until_us; /* 0: it had some */
         uint64_t epoch;   /* the engine's ready_epochs of that time */
     } empty[CLAIM_KINDS];
+};
+
+/* What is remembered of claims that are alike and ask for lanes; by all committers, since groups take turns among
+ * all claims. */
+struct lane_habit {
+    bool has_lanes;                 /* there were types that have lanes */
+    bool is_lanes_turn;             /* lanes get the larger half */
+    char last_group[GROUP_MAX + 1]; /* of the lane that was served last */
 };
 
 /* Wake-ups are counted by hash of the worker's name; the first count is that of waits for an end. */
@@ -177,6 +187,7 @@ struct local_engine {
     struct gathering gathering;
     uint64_t
         ready_epochs[CLAIM_KINDS]; /* rise whenever jobs, or steps, may have become claimable */
+    struct lane_habit lane_habits[HABITS];
     int64_t
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
     uint32_t wakes[WAKE_COUNTS]; /* so that a call that a thread works on learns of it, too */

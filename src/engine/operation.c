@@ -49,6 +49,8 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_SCHEDULE_RESUME] = {"schedule resume", check_control, batch_resume_schedule},
     [OP_SCHEDULE_TRIGGER] = {"schedule trigger", check_control, batch_trigger_schedule},
     [OP_SCHEDULE_DELETE] = {"schedule delete", check_id, batch_delete_schedule},
+    [OP_LIMIT_PUT] = {"limit put", check_limit, batch_put_limit},
+    [OP_LIMIT_DELETE] = {"limit delete", check_id, batch_delete_limit},
     [OP_COMMIT] = {"commit", check_commit, batch_commit_passage}, /* and batch_claim() */
 
     [OP_JOB_GET] = {"get", check_id, .answer = answer_job},
@@ -67,6 +69,8 @@ static const struct engine_operation operations[OP_COUNT] = {
     [OP_BULK_LIST] = {"bulk list", check_nothing, .answer = answer_bulks},
     [OP_RETENTION_GET] = {"retention", check_nothing, .answer = answer_retention},
     [OP_SCHEDULE_GET] = {"schedule get", check_id, .answer = answer_schedule},
+    [OP_LIMIT_GET] = {"limit get", check_id, .answer = answer_limit},
+    [OP_LIMIT_LIST] = {"limit list", check_text_list, .answer = answer_limits},
     [OP_SCHEDULE_LIST] = {"schedule list", check_text_list, .answer = answer_schedules},
     [OP_SCHEDULE_NEXT] = {"schedule next", check_schedule_next, .answer = answer_schedule_next},
     [OP_NEEDS] = {"needs", check_nothing, .answer = answer_needs},

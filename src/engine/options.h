@@ -19,6 +19,7 @@
     X(JOB_FILTER, cairn_job_filter, CAIRN_JOB_FILTER)                \
     X(REGISTRY, cairn_registry_spec, CAIRN_REGISTRY)                 \
     X(SCHEDULE, cairn_schedule_spec, CAIRN_SCHEDULE)                 \
+    X(LIMIT, cairn_limit_spec, CAIRN_LIMIT)                          \
     X(CLAIM, cairn_claim_options, CAIRN_CLAIM)                       \
     X(FUNCTION_CODE, cairn_function_code, CAIRN_FUNCTION_CODE)       \
     X(KNOWN, cairn_known, CAIRN_KNOWN)                               \

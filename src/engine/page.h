@@ -25,6 +25,7 @@
     X(SCHEDULE, schedule)             \
     X(SCHEDULE_RUN, schedule_run)     \
     X(SCHEDULE_TIME, schedule_time)   \
+    X(LIMIT, limit)                   \
     X(FLAW, flaw)
 
 #define PAGE_KIND(KIND, name) PAGE_##KIND,

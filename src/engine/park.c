@@ -8,11 +8,24 @@
 
 #include <string.h>
 
+/* When something must be done about it: it has waited long enough, or there is a token for it. */
+static int64_t look_at_us(const struct request *request)
+{
+    bool is_token_first = request->token_at_us && request->token_at_us < request->wait_until_us;
+    return is_token_first ? request->token_at_us : request->wait_until_us;
+}
+
+static void note_deadline(struct local_engine *engine, const struct request *request)
+{
+    int64_t at_us = look_at_us(request);
+    if (engine->park_deadline_us == 0 || at_us < engine->park_deadline_us)
+        engine->park_deadline_us = at_us;
+}
+
 void park_add(struct local_engine *engine, struct request *request)
 {
     queue_push(&engine->parked, request);
-    if (engine->park_deadline_us == 0 || request->wait_until_us < engine->park_deadline_us)
-        engine->park_deadline_us = request->wait_until_us;
+    note_deadline(engine, request);
     if (engine->parked.count == 1)
         pthread_cond_signal(&engine->watch_work);
 }
@@ -36,6 +49,8 @@ bool claim_names(const cairn_claim_options *claim, const char *type, int32_t ver
 
 static bool is_waiting_for(const struct request *request, const struct ready_types *ready)
 {
+    if (ready->is_place && request->is_limited)
+        return true;
     for (size_t i = 0; i < ready->count; i++)
         if (claim_names(request_claim(request), ready->names[i], ready->versions[i]))
             return true;
@@ -128,8 +143,11 @@ void park_expire(struct local_engine *engine, struct request_queue *ret_expired)
             queue_push(ret_expired, request);
             continue;
         }
-        if (engine->park_deadline_us == 0 || request->wait_until_us < engine->park_deadline_us)
-            engine->park_deadline_us = request->wait_until_us;
+        if (look_at_us(request) <= now_us) {
+            queue_push(&engine->writes, request);
+            continue;
+        }
+        note_deadline(engine, request);
         queue_push(&rest, request);
     }
     engine->parked = rest;

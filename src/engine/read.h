@@ -37,7 +37,8 @@ answer_function answer_definitions, answer_versions, answer_grid; /* read_defini
 answer_function answer_step;      /* one step whole; read_step.c */
 answer_function answer_approvals; /* what waits for a decision; read_approvals.c */
 answer_function answer_errors,
-    answer_records; /* errors in groups, dead letters; read_errors.c */
+    answer_records;                          /* errors in groups, dead letters; read_errors.c */
+answer_function answer_limit, answer_limits; /* limit.c */
 answer_function answer_schedule, answer_schedules,
     answer_schedule_next;      /* what starts by itself; read_schedule.c */
 answer_function answer_find;   /* what has a name that begins so; read_find.c */

@@ -39,7 +39,7 @@ cairn_code show_job(struct question *q, const void *from, void *ret)
     SAME(id), SAME(type), SAME(payload), SAME(leased_by), SAME(last_error), SAME(result),
         SAME(priority), SAME(attempt), SAME(max_attempts), SAME(run_at_us),
         SAME(lease_until_us), SAME(created_at_us), SAME(updated_at_us), SAME(deleted_at_us),
-        SAME(metadata), SAME(tags), SAME(timeout_ms), SAME(retry), SAME(schedule);
+        SAME(metadata), SAME(tags), SAME(timeout_ms), SAME(retry), SAME(schedule), SAME(group);
     item->status = job_status_name(row->status);
     item->status_code = (cairn_job_status)row->status;
     item->idempotency_key = row->key;

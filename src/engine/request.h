@@ -416,6 +416,7 @@ struct page_output {
         cairn_schedule *schedules;
         cairn_schedule_run *schedule_runs;
         cairn_schedule_time *schedule_times;
+        cairn_limit *limits;
     };
     size_t count;
     const char *next;
@@ -548,6 +549,7 @@ struct request {
         struct commit_input commit;
         cairn_registry_spec registry;
         cairn_schedule_spec schedule;
+        cairn_limit_spec limit;
         struct schedule_next_input schedule_next;
         struct {
             int64_t ms;
@@ -615,12 +617,15 @@ struct request {
 
     /* The engine's own, while it has the request. */
     struct request *next;
-    int64_t give_up_us;         /* monotonic: until when an unreachable store is tried again */
-    int64_t wait_until_us;      /* monotonic: until when a claim, or await_ms, waits; 0: it
+    int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
+    int64_t wait_until_us; /* monotonic: until when a claim, or await_ms, waits; 0: it
                             * does not */
-    char await_id[40];          /* what await_ms waits for, kept while the arena is emptied */
-    char token[24];             /* of the claim, kept over tries */
-    struct demand *demand;      /* of the claim, in this batch */
+    bool is_limited;       /* of a claim that waits: a limit has refused tasks */
+    int64_t token_in_us;   /* in how long there is a token for one; 0: not a question of time */
+    int64_t token_at_us;   /* the same, monotonic */
+    char await_id[40];     /* what await_ms waits for, kept while the arena is emptied */
+    char token[24];        /* of the claim, kept over tries */
+    struct demand *demand; /* of the claim, in this batch */
     struct kept_memory **known; /* what the claim names, held until the end; memories.c */
     size_t known_count;
     char signal_id[40];   /* of a signal that was given none, kept over tries */

@@ -150,7 +150,26 @@ struct job_claim {
     int64_t lease_until_us;
     int64_t event_id;    /* jobs: an id for the first event of the claim; enough follow it */
     int32_t events_each; /* jobs: how many events each has of it; 0: none */
-    bool is_final; /* nobody asks again soon: nothing that can be claimed may be overlooked */
+    bool is_final;  /* nobody asks again soon: nothing that can be claimed may be overlooked */
+    bool *is_laned; /* set if types were left out that have lanes; may be NULL */
+};
+
+/* The tasks of one type and group that can be claimed.  Groups of a type take turns. */
+struct lane {
+    const char *type, *group;
+    size_t quota;    /* of a claim: how many may be leased */
+    bool is_counted; /* a limit counts them */
+};
+
+/* Groups, both ends included; to NULL: all that follow. */
+struct lane_range {
+    const char *from, *to;
+};
+
+/* How many leases count of a type and group. */
+struct lane_use {
+    const char *type, *group;
+    int64_t count;
 };
 
 /* When the next timer is due; 0: never. */

@@ -5,7 +5,7 @@ $ ! command -v zsh >/dev/null || cairn completion zsh | zsh -n
 $ ! command -v fish >/dev/null || cairn completion fish | fish -n
 $ complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cairn; echo "${COMPREPLY[@]}"; }
 $ eval "$(cairn completion bash)"; complete_line cairn ''
-serve work deliver deploy validate simulate workflows versions graph start list show why events steps step signals logs wait signal approve reject approvals pause resume restart rerun retry cancel abort bulk errors purge workers types about overview migrate backup doctor version completion help dlq job outbox registry retention schedule token bench
+serve work deliver deploy validate simulate workflows versions graph start list show why events steps step signals logs wait signal approve reject approvals pause resume restart rerun retry cancel abort bulk errors purge workers types about overview migrate backup doctor version completion help dlq job limit outbox registry retention schedule token bench
 $ complete_line cairn job ''
 add list show events cancel retry delete
 $ complete_line cairn --url x job l

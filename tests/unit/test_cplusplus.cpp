@@ -48,6 +48,7 @@ int main()
     CHECK_SIZE(cairn_job_filter, CAIRN_JOB_FILTER_DEFAULTS);
     CHECK_SIZE(cairn_registry_spec, CAIRN_REGISTRY_DEFAULTS);
     CHECK_SIZE(cairn_schedule_spec, CAIRN_SCHEDULE_DEFAULTS);
+    CHECK_SIZE(cairn_limit_spec, CAIRN_LIMIT_DEFAULTS);
     CHECK_SIZE(cairn_function_code, CAIRN_FUNCTION_CODE_DEFAULTS);
     CHECK_SIZE(cairn_known, CAIRN_KNOWN_DEFAULTS);
     CHECK_SIZE(cairn_claim_options, CAIRN_CLAIM_DEFAULTS);

@@ -377,6 +377,17 @@ static cairn_code call_schedule_put(struct bench *bench, size_t size)
     return cairn_schedule_put(bench->engine, &spec, &bench->error);
 }
 
+/* cairn_limit_spec */
+static cairn_code call_limit_put(struct bench *bench, size_t size)
+{
+    cairn_limit_spec spec = CAIRN_LIMIT_DEFAULTS;
+    spec.name = "l";
+    spec.types = "t";
+    spec.concurrency = 1;
+    spec.size = size;
+    return cairn_limit_put(bench->engine, &spec, &bench->error);
+}
+
 /* cairn_schema */
 static cairn_code call_schema(struct bench *bench, size_t size)
 {
@@ -424,6 +435,7 @@ static const struct {
     {"cairn_stats_get", sizeof(cairn_stats), call_stats},
     {"cairn_registry_put", sizeof(cairn_registry_spec), call_registry_put},
     {"cairn_schedule_put", sizeof(cairn_schedule_spec), call_schedule_put},
+    {"cairn_limit_put", sizeof(cairn_limit_spec), call_limit_put},
     {"cairn_schema_get", sizeof(cairn_schema), call_schema},
     {"cairn_retention_get", sizeof(cairn_retention), call_retention_get},
     {"cairn_retention_set", sizeof(cairn_retention), call_retention_set},
@@ -576,6 +588,9 @@ TEST(the_library_knows_the_size_of_every_struct)
         SIZE(cairn_job_spec),
         SIZE(cairn_known),
         SIZE(cairn_log),
+        SIZE(cairn_limit),
+        SIZE(cairn_limit_rate),
+        SIZE(cairn_limit_spec),
         SIZE(cairn_memory),
         SIZE(cairn_open_options),
         SIZE(cairn_outbound),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cairn._handles import InstanceHandle, JobHandle
     from cairn._library import Library, library
     from cairn._rows import (
-        Definition, Deployed, DlqRecord, Event, Finding, Instance, Job, Log, OutboxEvent, RegistryEntry, Schedule,
+        Definition, Deployed, DlqRecord, Event, Finding, Instance, Job, Limit, Log, OutboxEvent, RegistryEntry, Schedule,
         Signal, Signalled, Step, StreamEvent,
     )
     from cairn._task import Task, current_task
@@ -43,7 +43,7 @@ __all__ = [
     "Compensation", "Condition", "Conflict", "Context", "Dead", "Definition", "Deployed", "DlqRecord", "Duration",
     "Ended", "Engine", "Event", "Finding", "Flaw", "Forbidden", "Fork", "FunctionLog", "FunctionType", "Instance",
     "InstanceAborted", "InstanceCancelled", "InstanceFailed", "InstanceHandle", "Job", "JobCancelled", "JobFailed",
-    "JobHandle", "JobSpec", "Json", "LeaseLost", "Library", "Log", "MethodNotAllowed", "Misuse", "NotADatabase",
+    "JobHandle", "JobSpec", "Json", "LeaseLost", "Library", "Limit", "Log", "MethodNotAllowed", "Misuse", "NotADatabase",
     "NotFound", "OnExisting", "OutOfMemory", "OutboxEvent", "Outcome", "ReadOnly", "RegistryEntry", "Release", "Retry", "Schedule",
     "SchemaNewer", "SchemaOlder", "Signal", "Signalled", "Step", "StepCall", "StepFailed", "Stopped", "StoreFull",
     "StreamEvent", "Suspended", "Task", "TaskType", "Time", "TimedOut", "TooLarge", "TooMany", "Tx", "TxId", "Unauthorized", "Undo",
@@ -62,7 +62,7 @@ if not TYPE_CHECKING:
         "_function": "AsyncContext Context",
         "_handles": "InstanceHandle JobHandle",
         "_library": "Library library",
-        "_rows": "Definition Deployed DlqRecord Event Finding Instance Job Log OutboxEvent RegistryEntry Schedule"
+        "_rows": "Definition Deployed DlqRecord Event Finding Instance Job Limit Log OutboxEvent RegistryEntry Schedule"
                  " Signal Signalled Step StreamEvent",
         "_task": "Task current_task",
         "_tx": "Tx TxId tx",

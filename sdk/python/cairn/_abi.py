@@ -106,6 +106,7 @@ class cairn_job_spec(Structure):
     retry: Optional[bytes]
     on_existing: Optional[bytes]
     debounce_ms: int
+    group: Optional[bytes]
 
 
 class cairn_enqueued(Structure):
@@ -137,6 +138,7 @@ class cairn_job(Structure):
     tags: Optional[bytes]
     timeout_ms: int
     retry: Optional[bytes]
+    group: Optional[bytes]
 
 
 class cairn_job_filter(Structure):
@@ -229,6 +231,31 @@ class cairn_schedule(Structure):
 class cairn_schedule_time(Structure):
     at_us: int
     local: Optional[bytes]
+
+
+class cairn_limit_spec(Structure):
+    size: int
+    name: Optional[bytes]
+    types: Optional[bytes]
+    concurrency: int
+    rate_n: int
+    rate_per_ms: int
+    per_group: bool
+
+
+class cairn_limit_rate(Structure):
+    n: int
+    per_ms: int
+
+
+class cairn_limit(Structure):
+    name: Optional[bytes]
+    types: Optional[bytes]
+    concurrency: int
+    rate: Any
+    per_group: bool
+    created_at_us: int
+    updated_at_us: int
 
 
 class cairn_task(Structure):
@@ -709,6 +736,7 @@ cairn_job_spec._fields_ = [
     ("retry", c_char_p),
     ("on_existing", c_char_p),
     ("debounce_ms", c_int64),
+    ("group", c_char_p),
 ]
 
 cairn_enqueued._fields_ = [
@@ -740,6 +768,7 @@ cairn_job._fields_ = [
     ("tags", c_char_p),
     ("timeout_ms", c_int64),
     ("retry", c_char_p),
+    ("group", c_char_p),
 ]
 
 cairn_job_filter._fields_ = [
@@ -832,6 +861,31 @@ cairn_schedule._fields_ = [
 cairn_schedule_time._fields_ = [
     ("at_us", c_int64),
     ("local", c_char_p),
+]
+
+cairn_limit_spec._fields_ = [
+    ("size", c_size_t),
+    ("name", c_char_p),
+    ("types", c_char_p),
+    ("concurrency", c_int32),
+    ("rate_n", c_int32),
+    ("rate_per_ms", c_int64),
+    ("per_group", c_bool),
+]
+
+cairn_limit_rate._fields_ = [
+    ("n", c_int32),
+    ("per_ms", c_int64),
+]
+
+cairn_limit._fields_ = [
+    ("name", c_char_p),
+    ("types", c_char_p),
+    ("concurrency", c_int32),
+    ("rate", POINTER(cairn_limit_rate)),
+    ("per_group", c_bool),
+    ("created_at_us", c_int64),
+    ("updated_at_us", c_int64),
 ]
 
 cairn_task._fields_ = [
@@ -1257,6 +1311,7 @@ DEFAULTS: Dict[str, Dict[str, Any]] = {
     "cairn_job_filter": {"limit": 100},
     "cairn_registry_spec": {"is_enabled": True},
     "cairn_schedule_spec": {"paused": -1},
+    "cairn_limit_spec": {},
     "cairn_function_code": {},
     "cairn_known": {"before": 1},
     "cairn_claim_options": {"max": 1, "lease_ms": 30000},
@@ -1331,6 +1386,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_page_schedule": (POINTER(cairn_schedule), [c_void_p, c_size_t]),
     "cairn_page_schedule_run": (POINTER(cairn_schedule_run), [c_void_p, c_size_t]),
     "cairn_page_schedule_time": (POINTER(cairn_schedule_time), [c_void_p, c_size_t]),
+    "cairn_page_limit": (POINTER(cairn_limit), [c_void_p, c_size_t]),
     "cairn_clock_now": (c_int, [c_void_p, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_clock_advance": (c_int, [c_void_p, c_int64, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_clock_reseed": (c_int, [c_void_p, c_uint64, POINTER(cairn_error)]),
@@ -1369,6 +1425,12 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_schedule_next": (c_int, [
         c_void_p, c_char_p, c_int32, POINTER(c_void_p), POINTER(cairn_error),
     ]),
+    "cairn_limit_put": (c_int, [c_void_p, POINTER(cairn_limit_spec), POINTER(cairn_error)]),
+    "cairn_limit_get": (c_int, [c_void_p, c_char_p, POINTER(c_void_p), POINTER(cairn_error)]),
+    "cairn_limit_list": (c_int, [
+        c_void_p, c_char_p, c_uint32, POINTER(c_void_p), POINTER(cairn_error),
+    ]),
+    "cairn_limit_delete": (c_int, [c_void_p, c_char_p, POINTER(cairn_error)]),
     "cairn_claim": (c_int, [
         c_void_p, POINTER(cairn_claim_options), POINTER(c_void_p), POINTER(cairn_error),
     ]),
@@ -1566,10 +1628,11 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "cairn_registry_entry": cairn_registry_entry, "cairn_registry_spec": cairn_registry_spec,
     "cairn_schedule_spec": cairn_schedule_spec, "cairn_schedule_run": cairn_schedule_run,
     "cairn_schedule": cairn_schedule, "cairn_schedule_time": cairn_schedule_time,
-    "cairn_task": cairn_task, "cairn_function_code": cairn_function_code,
-    "cairn_known": cairn_known, "cairn_claim_options": cairn_claim_options,
-    "cairn_outbound": cairn_outbound, "cairn_report": cairn_report,
-    "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,
+    "cairn_limit_spec": cairn_limit_spec, "cairn_limit_rate": cairn_limit_rate,
+    "cairn_limit": cairn_limit, "cairn_task": cairn_task,
+    "cairn_function_code": cairn_function_code, "cairn_known": cairn_known,
+    "cairn_claim_options": cairn_claim_options, "cairn_outbound": cairn_outbound,
+    "cairn_report": cairn_report, "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,
     "cairn_worker_options": cairn_worker_options, "cairn_workflow": cairn_workflow,
     "cairn_flaw": cairn_flaw, "cairn_start_options": cairn_start_options,
     "cairn_instance": cairn_instance, "cairn_instance_filter": cairn_instance_filter,

@@ -21,7 +21,7 @@ from cairn._handles import InstanceHandle, JobHandle
 from cairn._loops import refuse_on_loop
 from cairn._request import PAGE, When, body_of, check_metadata, check_tags, chunks, encode, read, tag_filter, target
 from cairn._rows import (
-    Definition, Deployed, DlqRecord, Finding, Instance, Job, OutboxEvent, RegistryEntry, Schedule, StreamEvent,
+    Definition, Deployed, DlqRecord, Finding, Instance, Job, Limit, OutboxEvent, RegistryEntry, Schedule, StreamEvent,
     decode_value, read_row,
 )
 from cairn._types import FunctionType, JobSpec, TaskType, result_type
@@ -206,21 +206,21 @@ class Engine:
                 max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
                 timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
-                debounce: Optional[Duration] = ...) -> JobHandle[Any]: ...
+                debounce: Optional[Duration] = ..., group: str = ...) -> JobHandle[Any]: ...
 
     @overload
     def enqueue(self, task: TaskType[P, R], payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                 max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                 metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
                 timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
-                debounce: Optional[Duration] = ...) -> JobHandle[R]: ...
+                debounce: Optional[Duration] = ..., group: str = ...) -> JobHandle[R]: ...
 
     def enqueue(self, task: Union[str, TaskType[Any, Any]], payload: Any = UNSET, *, key: Optional[str] = None,
                 priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
                 delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
                 tags: Optional[Dict[str, str]] = None, timeout: Optional[Duration] = None,
                 retry: Optional[Backoff] = None, on_existing: Optional[OnExisting] = None,
-                debounce: Optional[Duration] = None) -> JobHandle[Any]:
+                debounce: Optional[Duration] = None, group: str = "") -> JobHandle[Any]:
         """Records a job: when this returns, it will be executed even if this process dies.
 
         A second job with the same key is not recorded, unless ``on_existing`` says otherwise: ``"fail"`` raises
@@ -229,7 +229,7 @@ class Engine:
         the last payload: a pending job with the key is moved back.  Lower priorities go first; ``max_attempts`` counts
         all calls of the handler.  A payload that is not given is ``{}``.  ``jobs(tags=...)`` finds it by its tags.
         A call that takes longer than ``timeout`` has failed.  ``retry`` says how long to wait before the next one;
-        the delay grows quadratically from a minute if it is not given.
+        the delay grows quadratically from a minute if it is not given.  Groups of a type take turns (``limit_put``).
 
         >>> import cairn
         >>> with cairn.open("memory:") as db:
@@ -238,7 +238,7 @@ class Engine:
         """
         spec: JobSpec = JobSpec(cast(str, task), payload, key=key, priority=priority, max_attempts=max_attempts,
                                 at=at, delay=delay, metadata=metadata, tags=tags, timeout=timeout, retry=retry,
-                                on_existing=on_existing, debounce=debounce)
+                                on_existing=on_existing, debounce=debounce, group=group)
         answer = self.ask("POST", "/v1/jobs", self._job_body(spec))
         return JobHandle(self, answer["id"], result_type(task), answer["existing"])
 
@@ -249,7 +249,8 @@ class Engine:
                         "timeout_ms": None if spec.timeout is None else to_ms(spec.timeout),
                         "retry": None if spec.retry is None else spec.retry.members(),
                         "on_existing": spec.on_existing,
-                        "debounce_ms": None if spec.debounce is None else to_ms(spec.debounce)},
+                        "debounce_ms": None if spec.debounce is None else to_ms(spec.debounce),
+                        "group": spec.group or None},
                        ("payload", encode(self.codec, spec.payload)))
 
     def enqueue_many(self, specs: Iterable[JobSpec]) -> List[JobHandle[Any]]:
@@ -406,6 +407,30 @@ class Engine:
     def doctor(self) -> List[Finding]:
         """Examines the store."""
         return [read_row(Finding, item, self.codec) for item in self.ask("GET", "/v1/doctor")["items"]]
+
+    # ---- limits
+
+    def limit_put(self, limit: Limit) -> None:
+        """Makes a limit, or replaces the one of this name; what is leased already counts, and stays."""
+        rate = None if limit.rate is None else {"n": limit.rate[0], "per_ms": to_ms(limit.rate[1])}
+        self.ask("PUT", target("limits", limit.name), body_of({
+            "types": limit.types, "concurrency": limit.concurrency or None, "rate": rate, "per_group": limit.per_group}))
+
+    def limits(self) -> Iterator[Limit]:
+        """All limits, by name; the time of a rate is in seconds."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.ask("GET", target("limits", limit=PAGE, cursor=cursor))
+            for item in page["items"]:
+                rate = item["rate"]
+                yield read_row(Limit, {**item, "rate": rate and (rate["n"], rate["per_ms"] / 1000)}, self.codec)
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def limit_delete(self, name: str) -> None:
+        """Removes a limit.  NotFound."""
+        self.ask("DELETE", target("limits", name))
 
     # ---- schedules
 

@@ -143,6 +143,7 @@ class Job(_Plain):
     deleted_at: Optional[datetime] = None
     why: Optional[Dict[str, Any]] = None  # of a single job: why it has not ended
     schedule: Optional[str] = None  # that has recorded it
+    group: str = ""  # groups of a type take turns
 
 
 @_row(frozen=True)
@@ -415,6 +416,29 @@ class Signal(_Plain):
     id: Optional[str]
     event: str
     payload: Json = None
+
+
+@_row(frozen=True)
+class Limit(_Plain):
+    """How many tasks of some types may be leased at one time, or begin in a time.
+
+    ``types`` is a type, or a prefix that ends in ``%``.  ``rate`` is (n, duration): n may begin in this time.
+    ``per_group``: so many for each group, not in the whole store.
+
+    >>> import cairn
+    >>> with cairn.open("memory:") as db:
+    ...     db.limit_put(Limit("mail", types="mail.%", concurrency=2, rate=(100, "1m"), per_group=True))
+    ...     [(found.name, found.concurrency, found.rate) for found in db.limits()]
+    [('mail', 2, (100, 60.0))]
+    """
+
+    name: str
+    types: str
+    concurrency: int = 0  # 0: any number
+    rate: Optional[Tuple[int, Duration]] = None
+    per_group: bool = False
+    created_at: Optional[datetime] = None
+    updated_at: Optional[datetime] = None
 
 
 @_row(frozen=True)

@@ -33,6 +33,7 @@ _METADATA_SCHEMA = 8
 _INTAKE_SCHEMA = 9
 _TAGS_SCHEMA = 21
 _LIMITS_SCHEMA = 24
+_GROUP_SCHEMA = 27
 _OPEN_ONCE = "open the store once: cairn.open(url).close()"
 _MAX_NAME = 256
 _MAX_PAYLOAD = 1 << 20
@@ -66,6 +67,7 @@ class _Job:
     tags: Optional[str]
     timeout_ms: Optional[int] = None
     retry: Optional[str] = None
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,21 +106,21 @@ def _number(field: str, value: int, least: int) -> int:
 
 def _job(task: Any, payload: Any, key: Optional[str], priority: int, max_attempts: int, at: Optional[Time],
          delay: Any = None, metadata: Optional[Dict[str, Any]] = None, tags: Optional[Dict[str, str]] = None,
-         timeout: Any = None, retry: Any = None) -> _Job:
+         timeout: Any = None, retry: Any = None, group: str = "") -> _Job:
     if at is not None and delay is not None:
         raise ValueError("at and delay exclude each other")
     return _Job(_name("type", str(task)), _payload("payload", payload), None if key is None else _name("key", key),
                 _number("priority", priority, 0), _number("max_attempts", max_attempts, 1), at,
                 None if delay is None else to_ms(delay), DEFAULT.encode(metadata) if metadata else None,
                 DEFAULT.encode(tags) if tags else None, None if timeout is None else to_ms(timeout),
-                None if retry is None else DEFAULT.encode(retry.members()))
+                None if retry is None else DEFAULT.encode(retry.members()), group)
 
 
 def _job_of_spec(spec: "JobSpec") -> _Job:
     if spec.on_existing not in (None, "return") or spec.debounce is not None:
         raise BadInput("on_existing and debounce are not for a transaction of your own")
     return _job(spec.task, spec.payload, spec.key, spec.priority, spec.max_attempts, spec.at, spec.delay,
-                spec.metadata, spec.tags, spec.timeout, spec.retry)
+                spec.metadata, spec.tags, spec.timeout, spec.retry, spec.group)
 
 
 # ---- PostgreSQL -----------------------------------------------------------------------------------
@@ -147,6 +149,8 @@ class _Postgres:
             column, value, given["timeout_ms"] = column + ", timeout_ms", value + ", CAST(:timeout_ms AS bigint)", job.timeout_ms
         if job.retry is not None:
             column, value, given["retry"] = column + ", retry", value + ", CAST(CAST(:retry AS text) AS jsonb)", job.retry
+        if job.group:
+            column, value, given["group"] = column + ', "group"', value + ", CAST(:group AS text)", job.group
         rows = yield Statement(
             f"INSERT INTO {self._schema}.workflow_run"
             f" (id, type, payload, idempotency_key, priority, max_attempts, run_at{column})"
@@ -236,6 +240,9 @@ class _SQLite:
             self._need(_LIMITS_SCHEMA)
             column, value = column + ", timeout_ms, retry", value + ", :timeout_ms, :retry"
             given.update(timeout_ms=job.timeout_ms, retry=job.retry)
+        if job.group:
+            self._need(_GROUP_SCHEMA)
+            column, value, given["group"] = column + ', "group"', value + ", :group", job.group
         yield Statement(
             "INSERT INTO workflow_run"
             f" (id, type, payload, idempotency_key, priority, max_attempts, run_at, is_ready{column})"

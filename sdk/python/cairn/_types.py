@@ -242,21 +242,21 @@ class JobSpec:
                  max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                  metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
                  timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
-                 debounce: Optional[Duration] = ...) -> None: ...
+                 debounce: Optional[Duration] = ..., group: str = ...) -> None: ...
 
     @overload
     def __init__(self, task: "TaskType[P, Any]", payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
                  max_attempts: int = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                  metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
                  timeout: Optional[Duration] = ..., retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
-                 debounce: Optional[Duration] = ...) -> None: ...
+                 debounce: Optional[Duration] = ..., group: str = ...) -> None: ...
 
     def __init__(self, task: "Union[str, TaskType[Any, Any]]", payload: Any = UNSET, *, key: Optional[str] = None,
                  priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
                  delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
                  tags: Optional[Dict[str, str]] = None, timeout: Optional[Duration] = None,
                  retry: Optional[Backoff] = None, on_existing: Optional[OnExisting] = None,
-                 debounce: Optional[Duration] = None) -> None:
+                 debounce: Optional[Duration] = None, group: str = "") -> None:
         if at is not None and delay is not None:
             raise ValueError("at and delay exclude each other")
         self.task = task
@@ -273,6 +273,7 @@ class JobSpec:
         self.retry = retry
         self.on_existing = on_existing
         self.debounce = debounce
+        self.group = group
 
 
 # ---- what the decorators of App are to type checkers

@@ -23,7 +23,7 @@ from cairn._aio_handles import AsyncInstanceHandle, AsyncJobHandle
 from cairn._codec import Codec
 from cairn._handles import deadline, timed_out
 from cairn._rows import (
-    Definition, Deployed, DlqRecord, Finding, Instance, Job, OutboxEvent, RegistryEntry, Schedule, StreamEvent,
+    Definition, Deployed, DlqRecord, Finding, Instance, Job, Limit, OutboxEvent, RegistryEntry, Schedule, StreamEvent,
 )
 from cairn._tx import AsyncTx as AsyncTx
 from cairn._tx import async_tx as tx
@@ -161,7 +161,7 @@ class AsyncEngine:
                       metadata: Optional[Dict[str, Any]] = ...,
                       tags: Optional[Dict[str, str]] = ..., timeout: Optional[Duration] = ...,
                       retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
-                      debounce: Optional[Duration] = ...) -> "AsyncJobHandle[Any]": ...
+                      debounce: Optional[Duration] = ..., group: str = ...) -> "AsyncJobHandle[Any]": ...
 
     @overload
     async def enqueue(self, task: TaskType[P, R], payload: P = ..., *, key: Optional[str] = ..., priority: int = ...,
@@ -169,7 +169,7 @@ class AsyncEngine:
                       metadata: Optional[Dict[str, Any]] = ...,
                       tags: Optional[Dict[str, str]] = ..., timeout: Optional[Duration] = ...,
                       retry: Optional[Backoff] = ..., on_existing: Optional[OnExisting] = ...,
-                      debounce: Optional[Duration] = ...) -> "AsyncJobHandle[R]": ...
+                      debounce: Optional[Duration] = ..., group: str = ...) -> "AsyncJobHandle[R]": ...
 
     async def enqueue(self, task: Any, payload: Any = UNSET, **options: Any) -> "AsyncJobHandle[Any]":
         """See ``Engine.enqueue``."""
@@ -274,6 +274,18 @@ class AsyncEngine:
     async def doctor(self) -> List[Finding]:
         """See ``Engine.doctor``."""
         return await self.run(self.sync.doctor)
+
+    async def limit_put(self, limit: Limit) -> None:
+        """See ``Engine.limit_put``."""
+        await self.run(self.sync.limit_put, limit)
+
+    def limits(self) -> AsyncIterator[Limit]:
+        """See ``Engine.limits``."""
+        return self.each(self.sync.limits)
+
+    async def limit_delete(self, name: str) -> None:
+        """See ``Engine.limit_delete``."""
+        await self.run(self.sync.limit_delete, name)
 
     async def schedule_put(self, schedule: Schedule) -> None:
         """See ``Engine.schedule_put``."""

@@ -332,6 +332,20 @@ def test_any_route(db: cairn.Engine) -> None:
     assert isinstance(db.call("GET", "/metrics")[1], str)
 
 
+def test_limits(db: cairn.Engine) -> None:
+    db.limit_put(cairn.Limit("mail", types="mail.%", concurrency=2, per_group=True))
+    db.limit_put(cairn.Limit("slow", types="slow.v1", rate=(5, "1m")))
+    mail, slow = db.limits()
+    assert (mail.name, mail.concurrency, mail.rate, mail.per_group) == ("mail", 2, None, True)
+    assert (slow.types, slow.concurrency, slow.rate, slow.per_group) == ("slow.v1", 0, (5, 60.0), False)
+    assert db.enqueue("mail.v1", group="ann").get().group == "ann"
+    db.limit_delete("slow")
+    with pytest.raises(cairn.NotFound):
+        db.limit_delete("slow")
+    with pytest.raises(cairn.BadInput):
+        db.limit_put(cairn.Limit("none", types="t"))
+
+
 def test_schedules(db: cairn.Engine) -> None:
     db.schedule_put(cairn.Schedule("nightly", cron="0 3 * * *", timezone="Europe/Berlin", workflow="report", overlap="queue"))
     db.schedule_put(cairn.Schedule("ping", every="90s", task="ping.v1", input={"host": "a"}, paused=True))

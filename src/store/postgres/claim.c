@@ -44,10 +44,9 @@ struct claim_kind {
     void (*note_due)(struct store_tx *tx, int64_t due_us);
 };
 
-static void add_holders(struct postgres_params *params, const struct taking *taking)
+void param_holders(struct postgres_params *params, const struct job_claim *claim, size_t room)
 {
-    const struct job_claim *claim = &taking->claim.base;
-    size_t count = claim->holders ? taking->room - taking->count : 1;
+    size_t count = claim->holders ? room : 1;
     struct claim_holder one = {claim->worker, claim->token};
     const struct claim_holder *holders = claim->holders ? claim->holders : &one;
     struct postgres_columns columns = {0};
@@ -62,7 +61,7 @@ static void add_holders(struct postgres_params *params, const struct taking *tak
 
 static void add_job_params(struct postgres_params *params, const struct taking *taking)
 {
-    add_holders(params, taking);
+    param_holders(params, &taking->claim.base, taking->room - taking->count);
     param_time(params, taking->look_at_us);
     param_int(params, taking->claim.base.event_id);
     param_int(params, taking->claim.base.events_each);
@@ -133,7 +132,7 @@ static void add_in_hand(struct postgres_params *params, const struct steps_in_ha
 
 static void add_step_params(struct postgres_params *params, const struct taking *taking)
 {
-    add_holders(params, taking);
+    param_holders(params, &taking->claim.base, taking->room - taking->count);
     param_double(params, taking->claim.aging_rate);
     add_in_hand(params, taking->claim.in_hand);
 }
@@ -301,6 +300,8 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
 
     struct walk_told told = postgres_read_told(&reader, taking->marks);
     read_blocked(&reader, taking->claim.in_hand);
+    if (taking->claim.base.is_laned)
+        *taking->claim.base.is_laned |= value_bool(&reader, CLAIM_LANED);
     struct claimed_key *keys = arena_array(tx->arena, (size_t)reader.count, sizeof *keys);
     size_t count = 0;
     if (!keys)

@@ -164,6 +164,7 @@ static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, si
         rows[number - 1].event_count = (int32_t)value_int(&reader, 5);
         rows[number - 1].type = value_text(&reader, 6);
         rows[number - 1].schedule = value_text(&reader, 7);
+        rows[number - 1].is_counted = value_bool(&reader, 8);
         postgres_note_run_ended(tx, rows[number - 1].schedule);
     }
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;

@@ -403,7 +403,10 @@ struct claimed_key {
     int64_t rank, key;
 };
 struct claimed_key postgres_read_key(struct postgres_reader *reader);
-enum { CLAIM_ROW = 11 };
+enum { CLAIM_LANED = 8, CLAIM_ROW = 12 };
+
+/* Workers and tokens: one of each for each of `room` rows, or one for all; and the end of the lease. */
+void param_holders(struct postgres_params *params, const struct job_claim *claim, size_t room);
 
 /* is_virtual: time is a test's; no walk is too slow then. */
 void postgres_walked(struct mark_set *set, struct claim_walk *walk,

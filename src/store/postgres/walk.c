@@ -258,9 +258,9 @@ struct walk_told postgres_read_told(struct postgres_reader *reader, const struct
 
 struct claimed_key postgres_read_key(struct postgres_reader *reader)
 {
-    return (struct claimed_key){.type = PQgetvalue(reader->result, reader->row, 8),
-                                .rank = value_int(reader, 9),
-                                .key = value_int(reader, 10)};
+    return (struct claimed_key){.type = PQgetvalue(reader->result, reader->row, 9),
+                                .rank = value_int(reader, 10),
+                                .key = value_int(reader, 11)};
 }
 
 /* A row that is seen says nothing of those that come before the end yet. */

@@ -120,8 +120,21 @@ static cairn_code collect_types(struct claiming *claiming)
 
 /* ---- Jobs -------------------------------------------------------------------------------- */
 
+/* A type of which nothing was found may have lanes, which are claimed otherwise. */
+static cairn_code note_lanes(const struct claiming *claiming, const char *type)
+{
+    bool is_laned;
+    if (!claiming->claim->is_laned || *claiming->claim->is_laned)
+        return CAIRN_OK;
+    TRY(sqlite_is_laned(claiming->tx, type, claiming->claim->runtime, &is_laned,
+                        claiming->reterr));
+    *claiming->claim->is_laned = is_laned;
+    return CAIRN_OK;
+}
+
 static cairn_code collect_jobs(struct claiming *claiming, const char *type)
 {
+    bool is_empty = true;
     cleanup(query_end) struct query query =
         query_begin(claiming->tx, Q_CLAIM_HEADS, claiming->reterr);
     bind_text(&query, ":type", type);
@@ -130,10 +143,12 @@ static cairn_code collect_jobs(struct claiming *claiming, const char *type)
     while (query_step(&query) == SQLITE_ROW) {
         struct head head = {.rank = (double)sqlite3_column_int64(query.handle, 0),
                             .id = sqlite3_column_int64(query.handle, 1)};
+        is_empty = false;
         if (!offer(claiming, head))
             return CAIRN_OK; /* and neither are those that come after it */
     }
-    return query_ended(&query);
+    TRY(query_ended(&query));
+    return is_empty ? note_lanes(claiming, type) : CAIRN_OK;
 }
 
 static cairn_code read_head(struct claiming *claiming, enum query_number number, int64_t id,
@@ -170,7 +185,8 @@ static cairn_code read_type(const struct claiming *claiming, struct job_row *ret
         query_begin(claiming->tx, Q_CLAIM_ROWS, claiming->reterr);
     bind_text(&query, ":type", claiming->claim->patterns[0]);
     bind_text(&query, ":runtime", claiming->claim->runtime);
-    return rows_read(&query, &job_row_type, ret_rows, claiming->room, ret_count);
+    TRY(rows_read(&query, &job_row_type, ret_rows, claiming->room, ret_count));
+    return *ret_count ? CAIRN_OK : note_lanes(claiming, claiming->claim->patterns[0]);
 }
 
 static cairn_code read_best(struct claiming *claiming, struct job_row *ret_rows,
@@ -245,6 +261,29 @@ static cairn_code write_run(const struct claiming *claiming, const struct job_ro
     return query_run(&query);
 }
 
+/* Leases rows that were found, in memory and in the store. */
+static cairn_code lease_found(struct claiming *claiming, const struct job_row *found,
+                              size_t found_count, struct job_row *ret_rows, size_t *count)
+{
+    size_t before = *count;
+    TRY(lease_rows(claiming, found, found_count, ret_rows, count));
+    for (size_t i = before, run; i < *count; i += run) {
+        run = run_of(&ret_rows[i], *count - i);
+        TRY(write_run(claiming, &ret_rows[i], run));
+    }
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_lease_jobs(struct store_tx *tx, const struct job_claim *claim,
+                             const struct job_row *found, size_t found_count,
+                             struct job_row *ret_rows, size_t *ret_count, cairn_error *reterr)
+{
+    struct claiming claiming = {
+        .tx = tx, .claim = claim, .event_id = claim->event_id, .reterr = reterr};
+    *ret_count = 0;
+    return lease_found(&claiming, found, found_count, ret_rows, ret_count);
+}
+
 /* One round: the best are leased.  *ret_again: some were not, so look again. */
 static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_rows, size_t room,
                               size_t *count, bool *ret_again)
@@ -255,12 +294,8 @@ static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_row
     if (!best)
         return fail_memory(claiming->reterr);
     TRY(read_best(claiming, best, &found));
-    TRY(lease_rows(claiming, best, found, ret_rows, count));
+    TRY(lease_found(claiming, best, found, ret_rows, count));
     *ret_again = *count < before + found;
-    for (size_t i = before, run; i < *count; i += run) {
-        run = run_of(&ret_rows[i], *count - i);
-        TRY(write_run(claiming, &ret_rows[i], run));
-    }
     return CAIRN_OK;
 }
 

@@ -86,6 +86,7 @@ static cairn_code find_completable(struct store_tx *tx, struct job_row *row, boo
     row->seq = found.seq;
     row->type = found.type;
     row->schedule = found.schedule;
+    row->is_counted = found.is_counted;
     row->attempt = found.attempt;
     row->prev_event = found.last_event;
     row->event_count = found.event_count + (row->last_event != 0);

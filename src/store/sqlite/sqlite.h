@@ -256,4 +256,15 @@ enum { PLACE_BITS = 20, PLACES_MAX = 1 << PLACE_BITS };
 
 void watch_free(struct watch *watch); /* may be NULL */
 
+/* ---- Lanes (claim.c, lane.c) ------------------------------------------------------------- */
+
+/* Leases jobs that were read in this transaction, in this order; those that are not due are left out. */
+cairn_code sqlite_lease_jobs(struct store_tx *tx, const struct job_claim *claim,
+                             const struct job_row *found, size_t found_count,
+                             struct job_row *ret_rows, size_t *ret_count, cairn_error *reterr);
+
+/* Whether a type has lanes that this runtime may claim. */
+cairn_code sqlite_is_laned(struct store_tx *tx, const char *type, const char *runtime,
+                           bool *ret_is_laned, cairn_error *reterr);
+
 #endif

@@ -216,8 +216,8 @@ SELECT given.until, ARRAY[given.id]
 --       insert_jobs
 --
 -- Each row begins with the time: the database's clock after all rows were locked, unless the clock is
--- virtual.  Then the number of the job in $1 and its attempt, last_event before and after, event_count, type and
--- schedule.  At least one row; if nothing was written, these are NULL.  The ids of events are as in claim_jobs.
+-- virtual.  Then the number of the job in $1 and its attempt, last_event before and after, event_count, type,
+-- schedule and is_counted.  At least one row; if nothing was written, these are NULL.  The ids of events are as in claim_jobs.
 --
 -- Locks in the order given, and skips what others hold.  A row is found once by its id, and from then on
 -- where it lies (ctid); one that has changed since this statement began is left as it is.
@@ -265,10 +265,10 @@ WITH held AS MATERIALIZED (
       FROM moment, held
      WHERE r.ctid = held.place AND r.lease_until >= moment.now
     RETURNING held.number, r.attempt, held.last_event AS prev_event, r.last_event, r.event_count,
-              r.type, r.schedule
+              r.type, r.schedule, r.is_counted
 )
 SELECT moment.now, done.number, done.attempt, done.prev_event, done.last_event, done.event_count,
-       done.type, done.schedule
+       done.type, done.schedule, done.is_counted
   FROM moment
   LEFT JOIN done ON true
 
@@ -304,7 +304,8 @@ UPDATE workflow.workflow_run AS r
 -- this statement began, and that another may get them.  Then for mark.h: how long the walk took in
 -- microseconds, where the open transactions begin, this transaction's own number (0 if it has none),
 -- the (seq >> 8) that no new row is below, how many rows the walk had to read; and in the first row
--- alone, of each of the given ranges that has rows, its number and the lowest (seq >> 8) found there.
+-- alone, of each of the given ranges that has rows, its number and the lowest (seq >> 8) found there,
+-- then whether a type was left out because it has lanes (limit.sql).
 -- Then the row's type, priority and (seq >> 8), and its columns; last its last_event before this claim.  At
 -- least one row; if nothing was leased, these are NULL.  Rows come in the order in which they were locked,
 -- but PostgreSQL does not promise it.
@@ -349,24 +350,32 @@ WITH RECURSIVE moment (now) AS MATERIALIZED (
            WITH ORDINALITY AS g (type, lowest, highest, mark, number)
     UNION ALL
     SELECT NULL, walk.type, -2147483648, 2147483647, 0 FROM walk
-), found AS MATERIALIZED (
-    SELECT range.number, h.place, h.priority, h.seq
+), known (number, type, lowest, highest, mark, is_laned) AS MATERIALIZED (
+    -- Both tables are empty unless there are limits or groups.
+    SELECT range.number, range.type, range.lowest, range.highest, range.mark,
+           EXISTS (SELECT FROM workflow.workflow_group_type AS g WHERE g.type = range.type)
+           OR EXISTS (SELECT FROM workflow.workflow_limit AS l
+                       WHERE workflow.type_matches(range.type, l.types))
       FROM range
-     CROSS JOIN LATERAL (
-           SELECT r.ctid AS place, r.priority, r.seq
-             FROM workflow.workflow_run AS r
-            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
-              AND r.type = range.type
-              AND r.priority >= range.lowest AND r.priority <= range.highest
-              AND (r.seq >> 8) >= range.mark
-              AND r.run_at <= (SELECT moment.now FROM moment)
-            ORDER BY r.priority, (r.seq >> 8)
-            FETCH FIRST ($9::bigint) ROWS WITH TIES) AS h
      WHERE NOT EXISTS (
            SELECT
              FROM workflow.workflow_registry AS g
             WHERE g.workflow_name = range.type
               AND (NOT g.is_enabled OR g.runtime <> $7::text))
+), found AS MATERIALIZED (
+    SELECT range.number, h.place, h.priority, h.seq
+      FROM known AS range
+     CROSS JOIN LATERAL (
+           SELECT r.ctid AS place, r.priority, r.seq
+             FROM workflow.workflow_run AS r
+            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+              AND r.type = range.type AND r."group" = ''
+              AND r.priority >= range.lowest AND r.priority <= range.highest
+              AND (r.seq >> 8) >= range.mark
+              AND r.run_at <= (SELECT moment.now FROM moment)
+            ORDER BY r.priority, (r.seq >> 8)
+            FETCH FIRST ($9::bigint) ROWS WITH TIES) AS h
+     WHERE NOT range.is_laned
 ), head AS MATERIALIZED (
     SELECT found.place
       FROM found
@@ -425,6 +434,7 @@ SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.la
                       FROM found
                      WHERE found.number IS NOT NULL
                      GROUP BY found.number) AS low) END,
+       (SELECT coalesce(bool_or(known.is_laned), false) FROM known),
        r.type, r.priority, r.seq >> 8,
        {job.columns r}, r.prev_event
   FROM looked
@@ -443,7 +453,7 @@ SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.la
 SELECT (SELECT r.seq >> 8
           FROM workflow.workflow_run AS r
          WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
-           AND r.type = $1::text COLLATE "C"
+           AND r.type = $1::text COLLATE "C" AND r."group" = ''
            AND r.priority = $2::int
            AND (r.seq >> 8) >= $3::bigint AND (r.seq >> 8) < $4::bigint
          ORDER BY (r.seq >> 8)

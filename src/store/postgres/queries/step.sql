@@ -398,6 +398,7 @@ SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
                       FROM turn
                      WHERE turn.number IS NOT NULL
                      GROUP BY turn.number) AS low) END,
+       false,
        s.task_type, (s.version::bigint << 7) | s.priority,
        (extract(epoch FROM least(greatest(coalesce(s.next_run_at, 'epoch'), 'epoch'), '9999-12-31'))
         * 1000000)::bigint,

@@ -83,7 +83,7 @@ UPDATE workflow_run
 --   :now                          microseconds since 1970
 --
 -- One row or none.
-SELECT seq, type, attempt, last_event, event_count, schedule
+SELECT seq, type, attempt, last_event, event_count, schedule, is_counted
   FROM workflow_run
  WHERE id = :id
    AND status = 'leased'
@@ -96,7 +96,7 @@ SELECT seq, type, attempt, last_event, event_count, schedule
 -- doing: update a job
 -- Writes what a success changes of a job that was read in this transaction.
 UPDATE workflow_run
-   SET {job.changes but attempt run_at last_error deleted_at}
+   SET {job.changes but attempt run_at last_error deleted_at is_counted}
  WHERE seq = :seq;
 
 
@@ -107,7 +107,7 @@ UPDATE workflow_run
 --   :seq, :last_event  of the first
 --   :last_seq          of the last
 UPDATE workflow_run
-   SET {job.changes but attempt run_at last_error deleted_at last_event},
+   SET {job.changes but attempt run_at last_error deleted_at is_counted last_event},
        last_event = :last_event + (seq - :seq)
  WHERE seq BETWEEN :seq AND :last_seq;
 
@@ -132,7 +132,8 @@ UPDATE workflow_run
 --   :runtime  who asks; NULL: any runtime
 --   :room     how many at most
 --
--- Rows (priority, seq); none if the registry disables the type or gives it to another runtime.
+-- Rows (priority, seq); none if the registry disables the type or gives it to another runtime, or if it has
+-- lanes (limit.sql).
 -- Reads idx_workflow_run_claim alone, from the type's beginning.  The registry stands on the
 -- right of type =, so that it is asked once and a disabled backlog is not walked.
 SELECT priority, seq
@@ -141,8 +142,16 @@ SELECT priority, seq
    AND type = iif(EXISTS (SELECT 1
                             FROM workflow_registry
                            WHERE workflow_name = :type
-                             AND (is_enabled = 0 OR runtime <> :runtime)),
+                             AND (is_enabled = 0 OR runtime <> :runtime))
+                  OR EXISTS (SELECT 1 FROM workflow_group_type WHERE type = :type)
+                  OR EXISTS (SELECT 1
+                               FROM workflow_limit
+                              WHERE types = :type
+                                 OR (substr(types, -1) = '%'
+                                     AND substr(:type, 1, length(types) - 1)
+                                         = substr(types, 1, length(types) - 1))),
                   NULL, :type)
+   AND "group" = ''
  ORDER BY priority, seq
  LIMIT :room;
 
@@ -156,8 +165,16 @@ SELECT {job.columns}
    AND type = iif(EXISTS (SELECT 1
                             FROM workflow_registry
                            WHERE workflow_name = :type
-                             AND (is_enabled = 0 OR runtime <> :runtime)),
+                             AND (is_enabled = 0 OR runtime <> :runtime))
+                  OR EXISTS (SELECT 1 FROM workflow_group_type WHERE type = :type)
+                  OR EXISTS (SELECT 1
+                               FROM workflow_limit
+                              WHERE types = :type
+                                 OR (substr(types, -1) = '%'
+                                     AND substr(:type, 1, length(types) - 1)
+                                         = substr(types, 1, length(types) - 1))),
                   NULL, :type)
+   AND "group" = ''
  ORDER BY priority, seq
  LIMIT :room;
 
@@ -193,6 +210,7 @@ UPDATE workflow_run
        leased_by   = :leased_by,
        lease_until = :lease_until,
        lease_token = :lease_token,
+       is_counted  = :is_counted,
        updated_at  = :updated_at,
        last_event  = iif(:each, :event_id + (seq - :seq) * :each, last_event),
        event_count = event_count + :each

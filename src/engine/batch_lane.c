@@ -1,0 +1,245 @@
+/* engine/batch_lane.c - claims of tasks whose groups take turns.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A lane is the tasks of one type and group that can be claimed.  A claim goes round: from the group behind the one
+ * that was served last to the last one, then from the first one on.  Each lane that all limits allow gives one task;
+ * if there is room left after the round, those that are left give another one, and so on.  Within a lane the store
+ * decides by priority and age.
+ *
+ *      limit: 2 for each group         b      c      a      b      c          after it
+ *      leased before                   1      2      0      2      2          b 2, c 2, a 1
+ *      a claim of 3, served last: a    1st    -      2nd    -      -          a: served last
+ *
+ * A lane that is listed has at least one task.  One that brings less than it was asked for is exhausted; what it was
+ * allowed and did not take goes to the others.
+ */
+#include "base/error.h"
+#include "engine/limit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A claim that goes round. */
+struct round {
+    struct batch *batch;
+    struct claim_group *group;
+    struct limits *limits;
+    struct demand *demand;
+    LIST(struct lane) lanes;  /* that give something, in turn */
+    size_t room, given;       /* given: all quotas */
+    char last[GROUP_MAX + 1]; /* the group that was served last */
+};
+
+enum { LANES_AT_ONCE = 64 };
+
+/* ---- what is remembered ---------------------------------------------------------------------- */
+
+static struct lane_habit *habit_of(const struct batch *batch, const struct demand *demand)
+{
+    return &batch->engine->lane_habits[demand->habit - batch->committer->habits];
+}
+
+size_t lanes_part(struct batch *batch, const struct demand *demand, size_t room)
+{
+    struct lane_habit *habit = habit_of(batch, demand);
+    pthread_mutex_lock(&batch->engine->lock);
+    size_t part = habit->has_lanes ? (room + habit->is_lanes_turn) / 2 : 0;
+    habit->is_lanes_turn ^= room % 2;
+    pthread_mutex_unlock(&batch->engine->lock);
+    return part;
+}
+
+void lanes_seen(struct batch *batch, const struct demand *demand, bool has_lanes)
+{
+    pthread_mutex_lock(&batch->engine->lock);
+    habit_of(batch, demand)->has_lanes = has_lanes;
+    pthread_mutex_unlock(&batch->engine->lock);
+}
+
+static void recall_last(struct round *round)
+{
+    pthread_mutex_lock(&round->batch->engine->lock);
+    memcpy(round->last, habit_of(round->batch, round->demand)->last_group, sizeof round->last);
+    pthread_mutex_unlock(&round->batch->engine->lock);
+}
+
+static void remember_last(const struct round *round)
+{
+    pthread_mutex_lock(&round->batch->engine->lock);
+    memcpy(habit_of(round->batch, round->demand)->last_group, round->last, sizeof round->last);
+    pthread_mutex_unlock(&round->batch->engine->lock);
+}
+
+/* ---- which lanes ----------------------------------------------------------------------------- */
+
+static int compare_groups(const void *one, const void *other)
+{
+    const struct lane *a = one, *b = other;
+    int order = strcmp(a->group, b->group);
+    return order ? order : strcmp(a->type, b->type);
+}
+
+static int compare_types(const void *one, const void *other)
+{
+    const struct lane *a = one, *b = other;
+    int order = strcmp(a->type, b->type);
+    return order ? order : strcmp(a->group, b->group);
+}
+
+/* Lets a lane give one more task, if all limits allow it. */
+static cairn_code allow(struct round *round, const struct lane *lane, bool *ret_is_allowed)
+{
+    const struct limit_row *limit;
+    struct demand *demand = round->demand;
+    int64_t wait_us;
+    NEED(limits_refuse(round->limits, lane->type, lane->group, &limit, &wait_us),
+         round->batch->error);
+    *ret_is_allowed = !limit;
+    if (limit) {
+        demand->is_limited = true;
+        if (wait_us && (!demand->token_in_us || wait_us < demand->token_in_us))
+            demand->token_in_us = wait_us;
+        return CAIRN_OK;
+    }
+    round->given++;
+    NEED(limits_take(round->limits, lane->type, lane->group), round->batch->error);
+    return CAIRN_OK;
+}
+
+static cairn_code add_lane(struct round *round, const struct lane *found)
+{
+    bool is_allowed;
+    TRY(allow(round, found, &is_allowed));
+    if (!is_allowed)
+        return CAIRN_OK;
+    struct lane *lane = list_add(&round->batch->arena, &round->lanes);
+    NEED(lane, round->batch->error);
+    *lane = (struct lane){.type = found->type,
+                          .group = found->group,
+                          .quota = 1,
+                          .is_counted = limits_match(round->limits, found->type)};
+    snprintf(round->last, sizeof round->last, "%s", found->group);
+    return CAIRN_OK;
+}
+
+/* Of types that have more lanes than were listed, the groups behind the last one of each are not known yet.  The
+ * first such group; NULL: all lanes were listed.  They are in order of type and group. */
+static const char *cut_of(const struct lane *lanes, size_t count, size_t each)
+{
+    const char *cut = NULL;
+    for (size_t i = 0, of_type = 0; i < count; i++) {
+        bool is_same = i > 0 && strcmp(lanes[i].type, lanes[i - 1].type) == 0;
+        of_type = is_same ? of_type + 1 : 1;
+        if (of_type == each && (!cut || strcmp(lanes[i].group, cut) < 0))
+            cut = lanes[i].group;
+    }
+    return cut;
+}
+
+static cairn_code list(struct round *round, const struct lane_range *range, size_t each,
+                       struct lane **ret_lanes, size_t *ret_count)
+{
+    const cairn_claim_options *claim = request_claim(round->group->shares->request);
+    struct job_claim wanted = {.patterns = claim->types,
+                               .pattern_count = claim->type_count,
+                               .runtime = claim->runtime};
+    return STORE(round->batch, list_job_lanes, &wanted, range, each, ret_lanes, ret_count);
+}
+
+/* The lanes of a range of groups, until there is no room. */
+static cairn_code walk(struct round *round, const char *from, const char *to)
+{
+    size_t each = round->room > LANES_AT_ONCE ? round->room : LANES_AT_ONCE;
+    struct lane_range range = {.from = from, .to = to};
+    while (range.from && round->given < round->room) {
+        struct lane *lanes;
+        size_t count;
+        TRY(list(round, &range, each, &lanes, &count));
+        qsort(lanes, count, sizeof *lanes, compare_types);
+        const char *cut = cut_of(lanes, count, each);
+        qsort(lanes, count, sizeof *lanes, compare_groups);
+        for (size_t i = 0; i < count && round->given < round->room; i++)
+            if (!cut || strcmp(lanes[i].group, cut) <= 0)
+                TRY(add_lane(round, &lanes[i]));
+        range.from = cut ? arena_printf(&round->batch->arena, "%s\x01", cut) : NULL;
+        NEED(!cut || range.from, round->batch->error);
+    }
+    return CAIRN_OK;
+}
+
+/* One task of each lane, beginning behind the group that was served last. */
+static cairn_code go_round(struct round *round)
+{
+    struct arena *arena = &round->batch->arena;
+    const char *last = arena_strdup(arena, round->last);
+    const char *next = arena_printf(arena, "%s\x01", round->last);
+    NEED(last && next, round->batch->error);
+    TRY(walk(round, next, NULL));
+    return walk(round, "", last);
+}
+
+/* What is left of the room goes to lanes that may give more. */
+static cairn_code go_on(struct round *round)
+{
+    for (bool is_more = true; is_more && round->given < round->room;) {
+        is_more = false;
+        for (size_t i = 0; i < round->lanes.count && round->given < round->room; i++) {
+            bool is_allowed;
+            TRY(allow(round, &round->lanes.items[i], &is_allowed));
+            round->lanes.items[i].quota += is_allowed;
+            is_more |= is_allowed;
+        }
+    }
+    return CAIRN_OK;
+}
+
+/* ---- what they bring ------------------------------------------------------------------------- */
+
+/* Gives back what a lane was allowed and has not brought.  Rows come in turns, so the search goes on where it
+ * ended. */
+static cairn_code settle(struct round *round, const struct job_row *rows, size_t count)
+{
+    struct lane *lanes = round->lanes.items;
+    for (size_t i = 0, at = 0; i < count; i++) {
+        for (size_t k = 0; k < round->lanes.count; k++, at = (at + 1) % round->lanes.count)
+            if (lanes[at].quota && strcmp(lanes[at].group, rows[i].group) == 0 &&
+                strcmp(lanes[at].type, rows[i].type) == 0)
+                break;
+        lanes[at].quota--;
+        at = (at + 1) % round->lanes.count;
+    }
+    for (size_t i = 0; i < round->lanes.count; i++)
+        for (; lanes[i].quota; lanes[i].quota--)
+            NEED(limits_untake(round->limits, lanes[i].type, lanes[i].group),
+                 round->batch->error);
+    return CAIRN_OK;
+}
+
+cairn_code claim_take_job_lanes(struct batch *batch, struct claim_group *group, size_t room)
+{
+    struct demand *demand = group->shares->request->demand;
+    size_t end = group->taken[CLAIM_JOBS] + room;
+    for (bool is_more = room > 0; is_more;) {
+        struct round round = {.batch = batch,
+                              .group = group,
+                              .demand = demand,
+                              .room = end - group->taken[CLAIM_JOBS]};
+        TRY(batch_limits_for_claim(batch, demand->claim, &round.limits));
+        recall_last(&round);
+        TRY(go_round(&round));
+        remember_last(&round);
+        TRY(go_on(&round));
+        if (!round.given)
+            return CAIRN_OK;
+        struct job_row *rows = arena_array(&batch->arena, round.given, sizeof *rows);
+        size_t count = 0;
+        NEED(rows, batch->error);
+        TRY(claim_lease_job_lanes(batch, group, round.lanes.items, round.lanes.count, rows,
+                                  round.given, &count));
+        TRY(settle(&round, rows, count));
+        is_more = count > 0 && group->taken[CLAIM_JOBS] < end;
+    }
+    return CAIRN_OK;
+}

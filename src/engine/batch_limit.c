@@ -1,0 +1,136 @@
+/* engine/batch_limit.c - what is free of limits, while a batch is applied.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A batch that claims from lanes with limits holds a lock of the store for it until its commit.  It counts the
+ * leases once; what it leases itself is added in memory.
+ */
+#include "base/error.h"
+#include "core/pattern.h"
+#include "engine/limit.h"
+
+#include <string.h>
+
+cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, bool is_locking,
+                       struct limits *limits, cairn_error *reterr)
+{
+    struct lane_use *uses;
+    struct limit_row *all;
+    size_t count, limit_count;
+    TRY(ops->count_leases(tx, is_locking, &uses, &count, reterr));
+    TRY(limits_list(ops, tx, &all, &limit_count, reterr));
+    NEED(limits_begin(limits, tx->arena, all, limit_count, tx->now_us), reterr);
+    for (size_t i = 0; i < count; i++)
+        NEED(limits_add_leases(limits, uses[i].type, uses[i].group, uses[i].count), reterr);
+    for (size_t i = 0; i < limits->count; i++) {
+        struct limit_state *limit = &limits->items[i];
+        struct bucket_row *rows;
+        if (!limit->row->rate_n)
+            continue;
+        TRY(ops->list_buckets(tx, limit->row->name, &rows, &count, reterr));
+        for (size_t k = 0; k < count; k++)
+            NEED(limits_add_bucket(limits, limit, &rows[k]), reterr);
+    }
+    return CAIRN_OK;
+}
+
+/* ---- the limits of a batch ------------------------------------------------------------------- */
+
+static bool is_overlapping(const struct limit_row *row, const cairn_claim_options *claim)
+{
+    for (size_t i = 0; i < claim_name_count(claim); i++)
+        if (pattern_overlaps(row->types, claim_name(claim, i)))
+            return true;
+    return false;
+}
+
+static bool is_released(const struct batch *batch, const struct limit_row *row)
+{
+    for (size_t i = 0; row->rate_n && i < batch->released.count; i++)
+        if (pattern_matches(row->types, batch->released.items[i].type))
+            return true;
+    return false;
+}
+
+/* claim: NULL if it is about tokens that went back alone. */
+static cairn_code must_lock(struct batch *batch, const cairn_claim_options *claim,
+                            bool *ret_must)
+{
+    struct limit_row *rows;
+    size_t count;
+    TRY(limits_list(batch->ops, batch->tx, &rows, &count, batch->error));
+    *ret_must = false;
+    for (size_t i = 0; i < count && !*ret_must; i++)
+        *ret_must = is_released(batch, &rows[i]) || (claim && is_overlapping(&rows[i], claim));
+    return CAIRN_OK;
+}
+
+/* Waits for whoever counts now; what that one has committed is seen by the questions that follow. */
+static cairn_code lock_all(struct batch *batch)
+{
+    struct limits *limits = arena_zalloc(&batch->arena, sizeof *limits);
+    NEED(limits, batch->error);
+    TRY(limits_read(batch->ops, batch->tx, true, limits, batch->error));
+    batch->limits = limits;
+    return CAIRN_OK;
+}
+
+static cairn_code give_tokens(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->released.count; i++)
+        NEED(limits_give_token(batch->limits, batch->released.items[i].type,
+                               batch->released.items[i].group),
+             batch->error);
+    batch->released.count = 0;
+    return CAIRN_OK;
+}
+
+static cairn_code need_limits(struct batch *batch, const cairn_claim_options *claim)
+{
+    bool must = false;
+    if (!batch->limits)
+        TRY(must_lock(batch, claim, &must));
+    if (must)
+        TRY(lock_all(batch));
+    return batch->limits ? give_tokens(batch) : CAIRN_OK;
+}
+
+cairn_code batch_limits_for_claim(struct batch *batch, const cairn_claim_options *claim,
+                                  struct limits **ret_limits)
+{
+    static struct limits none;
+    TRY(need_limits(batch, claim));
+    *ret_limits = batch->limits ? batch->limits : &none;
+    return CAIRN_OK;
+}
+
+/* ---- what a batch changes -------------------------------------------------------------------- */
+
+cairn_code batch_note_place(struct batch *batch, const char *type, const char *group,
+                            bool is_released)
+{
+    batch->ready.is_place = true;
+    for (enum claim_kind kind = 0; kind < CLAIM_KINDS; kind++)
+        batch->ready.is_made[kind] = true;
+    if (!is_released)
+        return CAIRN_OK;
+    struct lane_name *lane = list_add(&batch->arena, &batch->released);
+    NEED(lane, batch->error);
+    *lane = (struct lane_name){.type = type, .group = group};
+    return CAIRN_OK;
+}
+
+cairn_code batch_write_limits(struct batch *batch)
+{
+    LIST(struct bucket_row) rows = {0};
+    struct bucket_row row;
+    size_t at = 0;
+    if (batch->released.count)
+        TRY(need_limits(batch, NULL));
+    while (batch->limits && limits_next_spent(batch->limits, &at, &row)) {
+        struct bucket_row *added = list_add(&batch->arena, &rows);
+        NEED(added, batch->error);
+        *added = row;
+    }
+    return rows.count ? STORE(batch, put_buckets, rows.items, rows.count) : CAIRN_OK;
+}

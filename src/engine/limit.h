@@ -1,0 +1,41 @@
+/* engine/limit.h - limits: who is held back, and what is asked about them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Types that a limit matches, or that have had a group, have lanes: one for each group.  Their tasks are not given
+ * by an ordinary claim (batch_task.c) but lane by lane, in turns (batch_lane.c).  Places are the leases that are
+ * there, counted in the same transaction; so none is ever lost (docs/decisions/0023).
+ */
+#ifndef ENGINE_LIMIT_H
+#define ENGINE_LIMIT_H
+
+#include "core/limit.h"
+#include "engine/batch.h"
+
+/* limit.c: reads all limits of the store. */
+cairn_code limits_list(const struct store_ops *ops, struct store_tx *tx,
+                       struct limit_row **ret_rows, size_t *ret_count, cairn_error *reterr);
+
+/* batch_limit.c: the limits that may matter to tasks that a claim names, or to tokens that went back; locked if
+ * there are any.  They are read once in a batch. */
+cairn_code batch_limits_for_claim(struct batch *batch, const cairn_claim_options *claim,
+                                  struct limits **ret_limits);
+/* All limits, with what leases and rates have used of them. */
+cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, bool is_locking,
+                       struct limits *limits, cairn_error *reterr);
+
+/* The lease of a task that counts has ended. */
+cairn_code batch_note_place(struct batch *batch, const char *type, const char *group,
+                            bool is_released);
+/* Writes what is spent of rates. */
+cairn_code batch_write_limits(struct batch *batch);
+
+/* batch_lane.c: how much of a claim's room is for types that have lanes, as far as it is known that there are any;
+ * and that there are, or are not. */
+size_t lanes_part(struct batch *batch, const struct demand *demand, size_t room);
+void lanes_seen(struct batch *batch, const struct demand *demand, bool has_lanes);
+
+/* Leases at most `room` jobs of lanes to the claims of a group. */
+cairn_code claim_take_job_lanes(struct batch *batch, struct claim_group *group, size_t room);
+
+#endif

@@ -1,0 +1,160 @@
+-- name: put_limit
+-- doing: write a limit
+-- One, new or in place of the one with that name.
+INSERT INTO workflow_limit ({limit.insert})
+VALUES ({limit.values})
+ON CONFLICT (name) DO UPDATE
+   SET {limit.excluded};
+
+
+-- name: count_leased_jobs
+-- doing: count leases
+-- Jobs that are leased and match count from now on.
+--
+--   :from, :below  a range of types
+--
+-- Walks idx_workflow_run_leased.
+UPDATE workflow_run INDEXED BY idx_workflow_run_leased
+   SET is_counted = 1
+ WHERE status = 'leased' AND is_counted = 0
+   AND type >= :from AND type < :below;
+
+
+-- name: get_limit
+-- doing: read a limit
+-- One.
+--
+--   :name  which
+SELECT {limit.columns}
+  FROM workflow_limit
+ WHERE name = :name;
+
+
+-- name: list_limits
+-- In order of name.
+--
+--   :after  only names after this one
+--   :room   how many at most
+SELECT {limit.columns}
+  FROM workflow_limit
+ WHERE name > :after
+ ORDER BY name
+ LIMIT :room;
+
+
+-- name: delete_limit
+-- doing: remove a limit
+-- One.
+--
+--   :name  which
+DELETE FROM workflow_limit
+ WHERE name = :name;
+
+
+-- name: delete_buckets
+-- doing: remove a limit
+-- What is known of its rate.
+--
+--   :name  of which limit
+DELETE FROM workflow_limit_bucket
+ WHERE limit_name = :name;
+
+
+-- name: count_leases
+-- How many leases count, of each type and group.
+--
+-- Reads idx_workflow_run_counted, which is as long as there are such leases.
+SELECT type, "group", count(*)
+  FROM workflow_run INDEXED BY idx_workflow_run_counted
+ WHERE status = 'leased' AND is_counted = 1
+ GROUP BY type, "group";
+
+
+-- name: list_buckets
+-- doing: read a limit
+-- What is spent of a rate.
+--
+--   :name  of which limit
+SELECT {bucket.columns}
+  FROM workflow_limit_bucket
+ WHERE limit_name = :name;
+
+
+-- name: put_bucket
+-- doing: write a limit
+-- What is spent of a rate.
+INSERT INTO workflow_limit_bucket ({bucket.insert})
+VALUES ({bucket.values})
+ON CONFLICT (limit_name, "group") DO UPDATE
+   SET {bucket.excluded};
+
+
+-- name: delete_bucket
+-- doing: write a limit
+-- A bucket that is full again.
+--
+--   :limit_name, :group  which
+DELETE FROM workflow_limit_bucket
+ WHERE limit_name = :limit_name AND "group" = coalesce(:group, '');
+
+
+-- name: add_group_type
+-- doing: note types with groups
+-- This type has lanes from now on.
+--
+--   :type  which
+INSERT INTO workflow_group_type (type) VALUES (:type) ON CONFLICT DO NOTHING;
+
+
+-- name: is_laned
+-- doing: find groups
+-- Whether a type has lanes.
+--
+--   :type     which
+--   :runtime  who asks; NULL: any runtime
+--
+-- One row: 1 or 0; 0 as well if the registry disables the type or gives it to another runtime.
+SELECT (EXISTS (SELECT 1 FROM workflow_group_type WHERE type = :type)
+        OR EXISTS (SELECT 1
+                     FROM workflow_limit
+                    WHERE types = :type
+                       OR (substr(types, -1) = '%'
+                           AND substr(:type, 1, length(types) - 1) = substr(types, 1, length(types) - 1))))
+       AND NOT EXISTS (SELECT 1
+                         FROM workflow_registry
+                        WHERE workflow_name = :type
+                          AND (is_enabled = 0 OR runtime <> :runtime));
+
+
+-- name: next_job_lane
+-- doing: find groups with jobs
+-- The first group from this one on that has a job of a type to claim.
+--
+--   :type  which
+--   :from  this group or a greater one
+--
+-- One row, the group; or none.  One probe of idx_workflow_run_claim.
+SELECT "group"
+  FROM workflow_run INDEXED BY idx_workflow_run_claim
+ WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+   AND type = :type
+   AND "group" >= :from
+ ORDER BY "group"
+ LIMIT 1;
+
+
+-- name: claim_job_lane
+-- doing: find waiting jobs
+-- What of a lane would be claimed next, whole.
+--
+--   :type, :group  which
+--   :room          how many at most
+--
+-- Reads idx_workflow_run_claim from the beginning of the lane.
+SELECT {job.columns}
+  FROM workflow_run INDEXED BY idx_workflow_run_claim
+ WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+   AND type = :type
+   AND "group" = :group
+ ORDER BY priority, seq
+ LIMIT :room;
