@@ -90,7 +90,7 @@ func (r *functionRun) beginStep(key string, code stepCode, options *StepOptions)
 func (r *functionRun) stepTask(work *passage.Work, input json.RawMessage) *Task {
 	own := &r.call.task.task
 	task := &Task{ID: work.ID, Kind: "step", Type: work.Step, Key: work.Key, InstanceID: own.InstanceID, Step: work.Step, Worker: own.Worker,
-		Input: input, Metadata: own.Metadata, Attempt: work.Attempt, MaxAttempts: work.MaxAttempts, LeaseUntil: own.LeaseUntil, Engine: own.Engine}
+		Input: input, Metadata: own.Metadata, Attempt: work.Attempt, MaxAttempts: work.MaxAttempts, LeaseUntil: own.LeaseUntil, Engine: own.Engine, lease: own.lease}
 	task.Logger = r.worker.logger(task)
 	return task
 }

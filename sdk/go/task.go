@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -28,9 +29,13 @@ type Task struct {
 	Engine      *Engine
 	Logger      *slog.Logger // with the task's attributes
 
+	lease   lease
 	lock    sync.Mutex
 	emitted []emitted
 }
+
+// lease is what a worker asks with; a step of a function is covered by that of its run.
+type lease struct{ id, token string }
 
 // Signal is an event that was sent to an instance.
 type Signal struct {
@@ -68,6 +73,59 @@ func Emit(ctx context.Context, event string, payload any) error {
 	defer task.lock.Unlock()
 	task.emitted = append(task.emitted, emitted{event, text})
 	return nil
+}
+
+// InstanceInput returns the input of the instance that the step, compensation or function of this handler's
+// context belongs to. It asks the engine.
+func InstanceInput[T any](ctx context.Context) (T, error) {
+	var input T
+	task, answer, err := taskContext(ctx, "")
+	if err == nil {
+		err = decodePayload(task.Engine.config.Codec, answer.Input, &input)
+	}
+	return input, err
+}
+
+// OutputOf returns the output of a finished step of the same instance; ErrNotFound if it has not finished. It asks the engine.
+func OutputOf[T any](ctx context.Context, step string) (T, error) {
+	var output T
+	if step == "" {
+		return output, newError(ErrBadInput, "step is empty")
+	}
+	task, answer, err := taskContext(ctx, step)
+	if err != nil {
+		return output, err
+	}
+	text, isFinished := answer.Outputs[step]
+	if !isFinished {
+		return output, newError(ErrNotFound, "step %q has not finished", step)
+	}
+	return output, decodePayload(task.Engine.config.Codec, text, &output)
+}
+
+type contextAnswer struct {
+	Input   json.RawMessage            `json:"input"`
+	Outputs map[string]json.RawMessage `json:"outputs"`
+}
+
+// taskContext asks for the instance's input and one step's output. Without a step it names the task's own, which has
+// none yet, so that no output is sent.
+func taskContext(ctx context.Context, step string) (*Task, *contextAnswer, error) {
+	task := TaskFrom(ctx)
+	if task == nil {
+		return nil, nil, newError(ErrMisuse, "the instance is asked for outside of a handler")
+	}
+	if task.InstanceID == "" {
+		return nil, nil, newError(ErrMisuse, "a job belongs to no instance")
+	}
+	query := url.Values{"worker": {task.Worker}, "token": {task.lease.token}}
+	if step == "" && task.lease.id == task.ID {
+		step = task.Step
+	}
+	setQuery(query, "step", step)
+	answer := new(contextAnswer)
+	err := task.Engine.get(ctx, withQuery("/v1/tasks/"+segment(task.lease.id)+"/context", query), answer)
+	return task, answer, err
 }
 
 func (t *Task) takeEmitted() []emitted {

@@ -353,6 +353,7 @@ func (w *Worker) take(tasks []*leased) {
 	for _, task := range tasks {
 		task.extendedAt, task.lookAt = now, now.Add(w.lookPause())
 		task.task.Worker, task.task.Engine = w.config.Name, w.engine
+		task.task.lease = lease{task.task.ID, task.token}
 		if w.isEnding {
 			w.finished = append(w.finished, releaseOf(task))
 			continue

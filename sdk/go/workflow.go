@@ -19,12 +19,15 @@ type StepSpec struct {
 	OnFailure    string // fail_workflow, pause_workflow, continue, compensate
 	Compensation *Compensation
 	Metadata     map[string]any
+	Input        any // makes what the handler is given: JSON whose strings may hold expressions; nil: what arrives
+	Output       any // makes what goes on from the handler's answer; nil: the answer
 }
 
 // WaitSpec says how long an element waits, and what happens then.
 type WaitSpec struct {
 	Timeout              time.Duration // 0: without end
 	OnTimeout, OnFailure string        // "" or "fail", "continue"; as in StepSpec
+	Input                any           // as in StepSpec
 }
 
 // Flaw is a mistake in a workflow file.
@@ -184,7 +187,8 @@ func (w *Workflow) Step(name string, spec *StepSpec) *Workflow {
 	if spec.Priority != nil && *spec.Priority != 50 {
 		o = append(o, field{"priority", *spec.Priority})
 	}
-	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)})
+	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)},
+		field{"input", spec.Input}, field{"output", spec.Output})
 	return w.add(append(o, metadataFields(spec.Metadata)...))
 }
 
@@ -236,7 +240,7 @@ func (w *Workflow) waitFields(name string, wait *WaitSpec) object {
 	if wait.OnTimeout != "fail" {
 		o = append(o, field{"on_timeout", text(wait.OnTimeout)})
 	}
-	return append(o, field{"on_failure", text(wait.OnFailure)})
+	return append(o, field{"on_failure", text(wait.OnFailure)}, field{"input", wait.Input})
 }
 
 // Human adds an element that waits for a person's decision.

@@ -33,6 +33,24 @@ func TestTheTextOfAWorkflow(t *testing.T) {
 	equal(t, "text", text, want)
 }
 
+func TestDataInTheTextOfAWorkflow(t *testing.T) {
+	text, err := cairn.NewWorkflow("shop", 1).
+		Step("charge", &cairn.StepSpec{Input: "{{ $.input.card }}", Output: map[string]any{"n": "{{ .n }}"}}).
+		Human("ok", &cairn.WaitSpec{Input: []any{1, "{{ $.steps.charge.output.n }}"}}).
+		Wait("paid", "paid", &cairn.WaitSpec{Input: 5}).Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "text", text, `{"workflow":"shop","version":1,"steps":[{"step":"charge","input":"{{ $.input.card }}","output":{"n":"{{ .n }}"}},`+
+		`{"human":"ok","input":[1,"{{ $.steps.charge.output.n }}"]},{"wait":"paid","event":"paid","input":5}]}`)
+	if cairn.LibraryVersion() == "" {
+		return // without the library a server finds the mistakes
+	}
+	if _, err = cairn.NewWorkflow("shop", 1).Step("a", &cairn.StepSpec{Input: "{{ $.steps.b.output }}"}).Text(); !errors.Is(err, cairn.ErrBadInput) {
+		t.Error(err)
+	}
+}
+
 func TestMistakesAreToldTogether(t *testing.T) {
 	_, err := cairn.NewWorkflow("order", 1).Step("a", &cairn.StepSpec{Timeout: -time.Second}).Sleep("b", time.Microsecond).Text()
 	if !errors.Is(err, cairn.ErrBadInput) || !strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {

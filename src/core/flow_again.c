@@ -6,7 +6,8 @@
 
 bool step_is_undone(const struct flow_step *step)
 {
-    return step->row.status == STEP_ROLLED_BACK && step->config->compensation.handler;
+    return step->row.status == STEP_ROLLED_BACK && step->config->compensation.handler &&
+           !step_is_uncalled(step);
 }
 
 /* A step that was rolled back without a compensation, or whose compensation failed, has not been

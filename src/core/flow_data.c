@@ -34,6 +34,11 @@ bool step_is_unmade(const struct flow_step *step)
     return step->config->input && !step->row.passed;
 }
 
+bool step_is_uncalled(const struct flow_step *step)
+{
+    return step->config->input && !step->row.started_at_us;
+}
+
 /* ---- what expressions see ------------------------------------------------------------------- */
 
 /* Only the steps that are named are read, in one question. */

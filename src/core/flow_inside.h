@@ -95,6 +95,8 @@ cairn_code step_evaluate(struct flow *flow, struct flow_step *step, bool *ret_is
 const char *step_arrived(const struct flow_step *step);
 /* Its input is still to be made, since an expression has failed. */
 bool step_is_unmade(const struct flow_step *step);
+/* It has ended without a call for that reason, so that there is nothing to undo. */
+bool step_is_uncalled(const struct flow_step *step);
 
 /* flow_failure.c: a step has failed for good. */
 cairn_code step_fail(struct flow *flow, struct flow_step *step, const char *error,

@@ -257,8 +257,7 @@ static cairn_code undo_one(struct flow *flow, struct flow_step *step, bool *ret_
     if (status == STEP_ROLLED_BACK || status == STEP_REJECTED || step_is_current(status))
         return CAIRN_OK;
     TRY(flow->source->config(flow, step));
-    bool is_uncalled = status == STEP_FAILED && step_is_unmade(step);
-    if (!step->config->compensation.handler || is_uncalled)
+    if (!step->config->compensation.handler || step_is_uncalled(step))
         return status == STEP_SKIPPED ? CAIRN_OK : note_undone(flow, step, "nothing to undo");
     TRY(undo_begin(flow, step));
     if (step->config->compensation.max_attempts == 0)

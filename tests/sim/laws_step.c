@@ -127,7 +127,10 @@ static void law_of_time(struct sim *sim, const struct step_row *before,
 static void law_of_results(struct sim *sim, const struct step_row *before,
                            const struct step_row *now, bool is_reopened)
 {
-    bool is_result = before->output && before->status != STEP_SKIPPED; /* that is its input */
+    /* What is skipped has its input as output; what has failed may have an answer of which nothing could be
+     * made. */
+    bool is_result =
+        before->output && before->status != STEP_SKIPPED && before->status != STEP_FAILED;
     if (!is_result || is_reopened)
         return;
     if (!is_same(before->output, now->output))
@@ -140,6 +143,7 @@ void laws_of_step(struct sim *sim, const struct seen_instance *instance,
 {
     law_of_status(sim, before, now, is_reopened);
     law_of_shape(sim, instance, now);
+    law_of_data(sim, instance, before, now);
     if (!before)
         return;
     law_of_leases(sim, before, now, is_reopened);

@@ -274,6 +274,9 @@ bool sim_has_signal(struct sim *sim, const char *instance_id, const char *event,
 void laws_check(struct sim *sim, bool has_claimed); /* laws.c; a claim was answered just now */
 void laws_of_step(struct sim *sim, const struct seen_instance *instance, /* laws_step.c */
                   const struct step_row *before, const struct step_row *now, bool is_reopened);
+/* laws_data.c: what expressions have made is a function of what they name. */
+void law_of_data(struct sim *sim, const struct seen_instance *instance,
+                 const struct step_row *before, const struct step_row *now);
 void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *before,
                     bool is_reopened); /* laws_events.c */
 void laws_of_jobs(struct sim *sim);    /* laws_job.c */

@@ -5,12 +5,19 @@
 #include "base/buf.h"
 #include "sim.h"
 
+#include <stdio.h>
+#include <string.h>
+
+enum { STEPS_KNOWN = 16, STEP_NAME = 16 };
+
 struct writer {
+    char steps[STEPS_KNOWN][STEP_NAME]; /* names that expressions may use */
+    int step_count;
     struct rng *rng;
     struct buf *out;
     int names; /* given so far */
     int rows;  /* an instance will have so far */
-    bool has_sagas;
+    bool has_sagas, is_dlq;
 };
 
 static int below(struct writer *writer, int bound)
@@ -60,8 +67,47 @@ static void add_compensation(struct writer *writer)
     buf_str(writer->out, "}");
 }
 
+/* What laws_data.c knows: all of what arrives, the instance's input, and the output of one step, which is
+ * its own or came before it in the file.  Now and then it cannot be made. */
+static void add_input(struct writer *writer, const char *own, bool may_fail)
+{
+    if (may_fail && chance(writer, 5)) {
+        buf_str(writer->out, ", \"input\": \"{{ len .n }}\"");
+        return;
+    }
+    const char *read =
+        writer->step_count ? writer->steps[below(writer, writer->step_count)] : own;
+    buf_printf(
+        writer->out,
+        ", \"input\": {\"of\": \"{{ . }}\", \"start\": \"{{ $.input }}\", \"n\": \"{{ .n | "
+        "default 1 }}\", \"%s\": \"{{ $.steps.%s.output }}\"}",
+        read, read);
+}
+
+static void add_output(struct writer *writer, bool may_fail)
+{
+    if (may_fail && chance(writer, 5))
+        buf_str(writer->out, ", \"output\": \"{{ index .n 0 }}\"");
+    else
+        buf_str(writer->out, ", \"output\": {\"got\": \"{{ . }}\", \"n\": \"{{ .n }}\"}");
+}
+
+/* What fails each time that it is tried must not be tried for ever. */
+static void add_data(struct writer *writer, const char *own, const char *policy)
+{
+    bool may_fail = !writer->is_dlq && strcmp(policy, "pause_workflow") != 0;
+    if (chance(writer, 25))
+        add_input(writer, own, may_fail);
+    if (chance(writer, 15))
+        add_output(writer, may_fail);
+    if (writer->step_count < STEPS_KNOWN)
+        snprintf(writer->steps[writer->step_count++], sizeof *writer->steps, "%s", own);
+}
+
 static void add_step(struct writer *writer)
 {
+    char own[STEP_NAME];
+    snprintf(own, sizeof own, "s%d", writer->names);
     buf_printf(writer->out, "{\"step\": \"s%d\"", writer->names++);
     writer->rows++;
     add_attempts(writer, 1);
@@ -69,8 +115,10 @@ static void add_step(struct writer *writer)
         add_retry(writer);
     if (chance(writer, 20))
         buf_printf(writer->out, ", \"timeout\": \"%s\"", pick(writer, durations + 1, 3));
-    if (chance(writer, 40))
-        buf_printf(writer->out, ", \"on_failure\": \"%s\"", pick(writer, policies, 4));
+    const char *policy = chance(writer, 40) ? pick(writer, policies, 4) : "";
+    if (*policy)
+        buf_printf(writer->out, ", \"on_failure\": \"%s\"", policy);
+    add_data(writer, own, policy);
     if (chance(writer, 20))
         buf_printf(writer->out, ", \"priority\": %d", below(writer, 101));
     if (chance(writer, writer->has_sagas ? 60 : 35))
@@ -204,8 +252,9 @@ static void add_list(struct writer *writer, int count, int depth)
 void workflow_make(struct rng *rng, const char *name, bool has_sagas, struct buf *out)
 {
     struct writer writer = {.rng = rng, .out = out, .has_sagas = has_sagas};
+    writer.is_dlq = has_sagas && chance(&writer, 25);
     buf_printf(out, "{\"workflow\": \"%s\", \"version\": 1, \"dlq\": %s, \"steps\": [", name,
-               has_sagas && chance(&writer, 25) ? "true" : "false");
+               writer.is_dlq ? "true" : "false");
     add_list(&writer, 1 + below(&writer, 4), 0);
     buf_str(out, "]}");
 }

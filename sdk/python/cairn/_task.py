@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, MutableMapping, Optional, Tup
 from cairn import errors
 from cairn._loops import refuse_on_loop
 from cairn._rows import Signal, decode_value
+from cairn._request import target
 from cairn._words import Duration, Json, from_us, to_seconds
 
 if TYPE_CHECKING:
@@ -201,6 +202,44 @@ class Task:
         if not event:
             raise ValueError("event is empty")
         self.outbound.append((event.encode(), self._codec.encode(payload).encode()))
+
+    def instance_input(self) -> Json:
+        """The input of the instance that this step, compensation or function belongs to.  It asks the engine.
+
+        >>> import cairn
+        >>> app = cairn.App()
+        >>> @app.task("ship")
+        ... def ship(task: cairn.Task) -> str:
+        ...     return f"{task.output_of('pack')} for {task.instance_input()['to']}"
+        >>> @app.task("pack")
+        ... def pack() -> str:
+        ...     return "a parcel"
+        >>> wf = cairn.Workflow("order")
+        >>> wf.step("pack"); wf.step("ship")
+        >>> with cairn.open("memory:") as db:
+        ...     _ = db.deploy(wf)
+        ...     order = db.start("order", {"to": "ann"})
+        ...     _ = db.work(app, until_idle=True)
+        ...     order.result()
+        'a parcel for ann'
+        """
+        return self._decode(self._context(self.step)["input"])
+
+    def output_of(self, step: str) -> Json:
+        """The output of a finished step of the instance; NotFound if it has not finished.  It asks the engine."""
+        outputs = self._context(step)["outputs"]
+        if step not in outputs:
+            raise errors.NotFound(f'step "{step}" has not finished')
+        return self._decode(outputs[step])
+
+    def _context(self, step: Optional[str]) -> Dict[str, Any]:
+        if self._raw.instance_id is None:
+            raise errors.Misuse("a job belongs to no instance")
+        return self.db.ask("GET", target("tasks", self.id, "context", worker=self.worker, token=self._raw.token.decode(),
+                                         step=step))
+
+    def _decode(self, value: Json) -> Json:
+        return decode_value(self._codec, value, Any)
 
     def set_stop(self, reason: str) -> None:
         """For the worker: tells the handler to end."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Generator, List, Literal, Optional,
 
 from cairn import _check
 from cairn._errors import Misuse
-from cairn._words import Duration, duration_text, to_ms
+from cairn._words import UNSET, Duration, Json, Unset, duration_text, to_ms
 
 if TYPE_CHECKING:
     from cairn import TaskType
@@ -112,6 +112,11 @@ class Compensation:
 
 def _optional(**fields: Any) -> Dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _given(**fields: Json) -> Dict[str, Any]:
+    """The same, of values that may be None."""
+    return {name: value for name, value in fields.items() if not isinstance(value, Unset)}
 
 
 def _options(max_attempts: int, retry: Optional[Backoff], timeout: Optional[Duration],
@@ -217,8 +222,11 @@ class Workflow:
              retry: Optional[Backoff] = None, timeout: Optional[Duration] = None, idempotent: bool = True,
              priority: int = 50, on_failure: Optional[str] = None,
              compensation: "Union[None, str, TaskType[Any, Any], Compensation]" = None,
-             metadata: Optional[Dict[str, Any]] = None) -> None:
+             input: Json = UNSET, output: Json = UNSET, metadata: Optional[Dict[str, Any]] = None) -> None:
         """A call of a handler; without ``handler`` its type is the name of the step.
+
+        ``input`` makes what the handler is given, ``output`` what goes on from its answer: JSON whose strings may hold
+        expressions, such as ``{"to": "{{ $.input.email }}"}``.
 
         >>> import cairn
         >>> wf = cairn.Workflow("mail")
@@ -226,6 +234,12 @@ class Workflow:
         >>> wf.text()
         ... # doctest: +ELLIPSIS
         '...{"step":"send","max_attempts":5,"retry":{"backoff":"fixed","base":"1m"},"timeout":"30s"}]}'
+        >>> wf = cairn.Workflow("shop")
+        >>> wf.step("charge", output={"card": "{{ .card.id }}"})
+        >>> wf.step("mail", input={"to": "{{ $.input.email }}", "card": "{{ $.steps.charge.output.card }}"})
+        >>> wf.text()
+        ... # doctest: +ELLIPSIS
+        '...{"step":"charge","output":{"card":"{{ .card.id }}"}},{"step":"mail","input":{"to":"{{ $.input.email }}",...
         """
         element: Element = {"step": name}
         if handler is not None and str(handler) != name:
@@ -236,7 +250,8 @@ class Workflow:
         if compensation is not None and not isinstance(compensation, Compensation):
             compensation = Compensation(compensation)
         undo = compensation._fields() if compensation else None  # pyright: ignore[reportPrivateUsage]
-        self._add({**element, **_optional(on_failure=on_failure, compensation=undo, metadata=metadata)})
+        self._add({**element, **_optional(on_failure=on_failure, compensation=undo),
+                   **_given(input=input, output=output), **_optional(metadata=metadata)})
 
     def save_point(self, name: str) -> None:
         """A rollback stops here.
@@ -293,25 +308,26 @@ class Workflow:
         self._add({"parallel": name, "steps": [{"step": step} for step in steps]})
 
     def human(self, name: str, *, timeout: Optional[Duration] = None, on_timeout: str = "fail",
-              on_failure: Optional[str] = None) -> None:
-        """Waits for a decision: ``InstanceHandle.confirm()`` or ``reject()``.
+              on_failure: Optional[str] = None, input: Json = UNSET) -> None:
+        """Waits for a decision: ``InstanceHandle.confirm()`` or ``reject()``.  ``input`` is as in ``step()``.
 
         >>> import cairn
         >>> wf = cairn.Workflow("leave")
         >>> wf.human("approval", timeout="3d", on_timeout="continue")
         """
-        self._add({"human": name, **self._timeout(timeout, on_timeout), **_optional(on_failure=on_failure)})
+        self._add({"human": name, **self._timeout(timeout, on_timeout), **_optional(on_failure=on_failure),
+                   **_given(input=input)})
 
     def wait(self, name: str, *, event: str, timeout: Optional[Duration] = None, on_timeout: str = "fail",
-             on_failure: Optional[str] = None) -> None:
-        """Waits for a signal.
+             on_failure: Optional[str] = None, input: Json = UNSET) -> None:
+        """Waits for a signal.  ``input`` is as in ``step()``.
 
         >>> import cairn
         >>> wf = cairn.Workflow("payment")
         >>> wf.wait("settled", event="payment.settled", timeout="1h")
         """
         self._add({"wait": name, "event": event, **self._timeout(timeout, on_timeout),
-                   **_optional(on_failure=on_failure)})
+                   **_optional(on_failure=on_failure), **_given(input=input)})
 
     def sleep(self, name: str, duration: Duration) -> None:
         """Waits for some time, without a worker.
