@@ -1035,6 +1035,9 @@ CAIRN_API void cairn_builder_step(cairn_builder *builder, const char *name, cons
                                   const char *options);
 CAIRN_API void cairn_builder_compensation(cairn_builder *builder, const char *handler,
                                           const char *options); /* of the step before */
+/* options: version, input, key, tags, wait, on_failure, metadata. */
+CAIRN_API void cairn_builder_start(cairn_builder *builder, const char *name,
+                                   const char *workflow, const char *options);
 CAIRN_API void cairn_builder_sleep(cairn_builder *builder, const char *name, int64_t for_ms);
 CAIRN_API void cairn_builder_wait(cairn_builder *builder, const char *name, const char *event,
                                   const char *options);
@@ -1128,6 +1131,7 @@ typedef struct cairn_instance_filter {
     int32_t version;                        /* 0: any */
     const char *const *tags; /* only those with all of these, each "name:value" */
     size_t tag_count;
+    const char *parent; /* only children of this instance; NULL: any */
 } cairn_instance_filter;
 
 #define CAIRN_INSTANCE_FILTER_VALUES_(SET) \

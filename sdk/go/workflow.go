@@ -23,6 +23,18 @@ type StepSpec struct {
 	Output       any // makes what goes on from the handler's answer; nil: the answer
 }
 
+// ChildSpec describes an element that starts other instances; what is zero has the engine's default.
+type ChildSpec struct {
+	Version      int32             // 0: the highest
+	Input        any               // nil: the data that arrives
+	Key          string            // "": none
+	Tags         map[string]string // that it is found by
+	NoWait       bool              // the step completes at once, with {"id": ...}
+	OnFailure    string            // as in StepSpec
+	Compensation *Compensation     // nil: the child is rolled back
+	Metadata     map[string]any
+}
+
 // WaitSpec says how long an element waits, and what happens then.
 type WaitSpec struct {
 	Timeout              time.Duration // 0: without end
@@ -189,6 +201,26 @@ func (w *Workflow) Step(name string, spec *StepSpec) *Workflow {
 	}
 	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)},
 		field{"input", spec.Input}, field{"output", spec.Output})
+	return w.add(append(o, metadataFields(spec.Metadata)...))
+}
+
+// Start adds an element that starts an instance of another workflow and waits for its end; spec nil: all defaults.
+func (w *Workflow) Start(name, workflow string, spec *ChildSpec) *Workflow {
+	o := object{{"start", name}, {"workflow", workflow}}
+	if spec == nil {
+		return w.add(o)
+	}
+	if spec.Version != 0 {
+		o = append(o, field{"version", spec.Version})
+	}
+	o = append(o, field{"input", spec.Input}, field{"key", text(spec.Key)})
+	if len(spec.Tags) > 0 {
+		o = append(o, field{"tags", spec.Tags})
+	}
+	if spec.NoWait {
+		o = append(o, field{"wait", false})
+	}
+	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)})
 	return w.add(append(o, metadataFields(spec.Metadata)...))
 }
 

@@ -20,6 +20,9 @@ func TestTheTextOfAWorkflow(t *testing.T) {
 			Compensation: &cairn.Compensation{Handler: "undo.v1", MaxAttempts: number[int32](0), Once: true, Timeout: 48 * time.Hour},
 			Metadata:     map[string]any{"team": "x"}}).
 		Parallel("p", "m", "n").
+		Start("s", "billing", &cairn.ChildSpec{Version: 2, Input: map[string]any{"n": 1}, Key: "k", Tags: map[string]string{"a": "b"},
+			NoWait: true, OnFailure: "continue", Compensation: &cairn.Compensation{Handler: "undo.v1"}}).
+		Start("t", "mail", nil).
 		Fork("f", "", func(w *cairn.Workflow) { w.Step("g", nil) }, func(w *cairn.Workflow) { w.Step("h", nil) })
 	text, err := wf.Text()
 	if err != nil {
@@ -29,6 +32,8 @@ func TestTheTextOfAWorkflow(t *testing.T) {
 		`{"step":"b","handler":"b.v1","max_attempts":5,"retry":{"backoff":"linear","base":"250ms","max":"1m","jitter":0.5},"timeout":"90s",` +
 		`"priority":0,"on_failure":"continue","compensation":{"handler":"undo.v1","max_attempts":0,"timeout":"2d","idempotent":false},"metadata":{"team":"x"}},` +
 		`{"parallel":"p","steps":[{"step":"m"},{"step":"n"}]},` +
+		`{"start":"s","workflow":"billing","version":2,"input":{"n":1},"key":"k","tags":{"a":"b"},"wait":false,"on_failure":"continue",` +
+		`"compensation":{"handler":"undo.v1"}},{"start":"t","workflow":"mail"},` +
 		`{"fork":"f","branches":[[{"step":"g"}],[{"step":"h"}]]}]}`
 	equal(t, "text", text, want)
 }

@@ -46,6 +46,20 @@ struct flow_facts {
 #define NO_FACTS ((struct flow_facts){0})
 #define FACTS(...) (&(struct flow_facts){__VA_ARGS__})
 
+/* What became of a step's children. */
+struct step_children {
+    struct children_row row;
+    bool is_dirty;
+};
+
+/* How a child has ended, for the step that it is a child of. */
+struct child_end {
+    enum instance_status status;
+    int32_t round;      /* of the step, in which it was started */
+    const char *output; /* completed */
+    const char *error;  /* else */
+};
+
 struct flow;
 
 /* Steps that a question found. */
@@ -77,6 +91,10 @@ struct flow_source {
                             struct step_list *ret_steps);
 
     cairn_code (*config)(struct flow *flow, struct flow_step *step);
+
+    /* Always the same for a step; all 0 if it has had none. */
+    cairn_code (*children)(struct flow *flow, const struct flow_step *step,
+                           struct step_children **ret_children);
 
     /* A row that was not planned: something that a function remembers. */
     cairn_code (*insert)(struct flow *flow, const struct step_row *row,
@@ -202,6 +220,28 @@ cairn_code flow_abort(struct flow *flow, const struct flow_who *who, cairn_code 
 
 /* flow_undo.c: a child has ended, which a cancel may wait for. */
 cairn_code flow_child_ended(struct flow *flow);
+
+/* flow_children.c, of a step of a workflow.  How many children it wants to be started now. */
+cairn_code flow_children_wanted(struct flow *flow, struct flow_step *step, int32_t *ret_count);
+/* One of them was started, or cannot be. */
+cairn_code flow_child_started(struct flow *flow, struct flow_step *step, const char *id);
+cairn_code flow_child_refused(struct flow *flow, struct flow_step *step, const char *error);
+/* One has ended.  step: NULL if its row was deleted. */
+cairn_code flow_child_told(struct flow *flow, struct flow_step *step,
+                           const struct child_end *end);
+/* Whether children are to be rolled back; NULL: none. */
+cairn_code flow_undo_wanted(struct flow *flow, struct flow_step *step,
+                            const struct children_row **ret_row);
+/* One of them is being rolled back (flow_roll_back()); or is not, because it did not complete, or
+ * cannot be (error).  Then: that was all. */
+cairn_code flow_child_rolling(struct flow *flow, struct flow_step *step, int64_t seq);
+cairn_code flow_child_passed_over(struct flow *flow, struct flow_step *step, int64_t seq,
+                                  const char *error);
+cairn_code flow_undo_listed(struct flow *flow, struct flow_step *step);
+/* So many more of its steps' children live. */
+void flow_child_counted(struct flow *flow, int32_t by);
+/* A child that has completed is undone, all of it; one that goes on is cancelled. */
+cairn_code flow_roll_back(struct flow *flow, const struct flow_who *who);
 
 /* A signal of this event was recorded: wakes the step that waits for it. */
 cairn_code flow_signal(struct flow *flow, const char *event, bool *ret_is_taken);

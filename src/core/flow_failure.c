@@ -31,8 +31,9 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step)
     enum step_status status = step->row.status;
     if (step_is_ended(status))
         return CAIRN_OK;
-    if (!step_has_lease(step) && step->row.started_at_us && step->row.kind == KIND_TASK)
+    if (!step_has_lease(step) && step_was_called(flow, step))
         step_number(flow, step);
+    TRY(children_supersede(flow, step));
     step_set_stop(flow, step, STOP_SUPERSEDED);
     step_stop_waiting(step);
     step_set(flow, step, STEP_SKIPPED);

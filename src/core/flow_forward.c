@@ -300,6 +300,8 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token)
         return begin_wait(flow, step, STEP_WAITING, step->config->timeout_us);
     case KIND_HUMAN:
         return begin_wait(flow, step, STEP_WAITING_DECISION, step->config->timeout_us);
+    case KIND_START:
+        return children_begin(flow, step);
     case KIND_CONDITION:
         return run_condition(flow, step, token->signal);
     case KIND_FORK:

@@ -58,6 +58,8 @@ static cairn_code thaw_step(struct flow *flow, struct flow_step *step)
     case STEP_WAITING:
     case STEP_WAITING_DECISION:
         TRY(step_arm(flow, step));
+        if (step_is_parent(flow, step))
+            return children_thaw(flow, step);
         return step_timer(flow, step); /* its time may be over by now */
     case STEP_COMPLETED:
     case STEP_CONFIRMED:

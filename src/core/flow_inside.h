@@ -148,6 +148,20 @@ cairn_code function_leave(struct flow *flow);
 /* What failed or was undone is forgotten (is_all: everything), so that it is done again. */
 cairn_code function_forget(struct flow *flow, bool is_all);
 
+/* flow_children.c: a step of a workflow that starts instances. */
+bool step_is_parent(const struct flow *flow, const struct flow_step *step);
+/* Something was called for it, or started, that may have had an effect. */
+bool step_was_called(const struct flow *flow, const struct flow_step *step);
+cairn_code children_begin(struct flow *flow, struct flow_step *step);
+cairn_code children_thaw(struct flow *flow, struct flow_step *step);
+/* Whether some of a waiting step's live, which a parent that fails waits for. */
+cairn_code children_live(struct flow *flow, struct flow_step *step, bool *ret_is_living);
+/* They are no longer wanted: cancels those that live. */
+cairn_code children_supersede(struct flow *flow, struct flow_step *step);
+/* Whether a step that is undone has children to roll back. */
+cairn_code children_are_done(struct flow *flow, struct flow_step *step, bool *ret_are_done);
+cairn_code children_undo(struct flow *flow, struct flow_step *step);
+
 /* flow_freeze.c */
 cairn_code flow_freeze(struct flow *flow);
 cairn_code flow_thaw(struct flow *flow);

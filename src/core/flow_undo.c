@@ -16,17 +16,12 @@ static const char *stop_text(enum instance_goal goal, enum step_stop stop)
                                : "Stopped due to workflow failure";
 }
 
-static bool was_called(const struct flow_step *step)
-{
-    return step->row.kind == KIND_TASK && step->row.started_at_us;
-}
-
 /* A step that is not to be executed (any more).  One that was called counts as having run. */
 cairn_code step_skip(struct flow *flow, struct flow_step *step, enum step_stop stop,
                      const char *text)
 {
     bool was_running = step->row.status == STEP_RUNNING;
-    if (was_called(step) && !step_has_lease(step) && !step->row.commit_no)
+    if (step_was_called(flow, step) && !step_has_lease(step) && !step->row.commit_no)
         step_number(flow, step);
     step_set_stop(flow, step, stop);
     step_stop_waiting(step);
@@ -77,6 +72,10 @@ static cairn_code stop_step(struct flow *flow, struct flow_step *step, enum inst
     bool is_awaited = false;
     if (goal == GOAL_CANCEL)
         TRY(is_in_passage(flow, step, &is_awaited));
+    else if (goal == GOAL_FAIL)
+        TRY(children_live(flow, step, &is_awaited));
+    else if (goal == GOAL_UNDO)
+        TRY(children_supersede(flow, step));
     if (is_awaited)
         return CAIRN_OK;
     if (!step_has_lease(step) || goal == GOAL_CANCEL || stop == STOP_ABORTED)
@@ -170,11 +169,11 @@ cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_st
     else if (goal != GOAL_FAIL)
         TRY(instance_turn(flow, INSTANCE_COMPENSATING, "workflow_compensating"));
     TRY(stop_all(flow, goal, failed, stop));
-    if (goal == GOAL_CANCEL && instance->child_count) {
-        instance->awaited_count +=
-            instance->child_count; /* they are cancelled, and undone first */
+    /* They are undone first, if they are stopped. */
+    instance->awaited_count +=
+        goal == GOAL_CANCEL ? instance->child_count : instance->own_child_count;
+    if (goal == GOAL_CANCEL && instance->child_count)
         instance->is_telling = true;
-    }
     return goal_go_on(flow);
 }
 
@@ -257,7 +256,15 @@ static cairn_code undo_one(struct flow *flow, struct flow_step *step, bool *ret_
     if (status == STEP_ROLLED_BACK || status == STEP_REJECTED || step_is_current(status))
         return CAIRN_OK;
     TRY(flow->source->config(flow, step));
-    if (!step->config->compensation.handler || step_is_uncalled(step))
+    bool is_uncalled = step_is_uncalled(step), are_children = false;
+    if (!is_uncalled)
+        TRY(children_are_done(flow, step, &are_children));
+    if (are_children) {
+        *ret_is_begun = true;
+        TRY(undo_begin(flow, step));
+        return children_undo(flow, step);
+    }
+    if (!step->config->compensation.handler || is_uncalled)
         return status == STEP_SKIPPED ? CAIRN_OK : note_undone(flow, step, "nothing to undo");
     TRY(undo_begin(flow, step));
     if (step->config->compensation.max_attempts == 0)
@@ -273,6 +280,15 @@ static cairn_code undo_finish(struct flow *flow)
     return flow_finish(flow, is_cancelled ? INSTANCE_CANCELLED : INSTANCE_FAILED);
 }
 
+/* Calls its compensation, or rolls its children back. */
+static cairn_code redo(struct flow *flow, struct flow_step *step)
+{
+    TRY(flow->source->config(flow, step));
+    return step_is_parent(flow, step) && !step->row.task_type
+               ? children_undo(flow, step)
+               : step_make_ready(flow, step, flow->now_us, NULL);
+}
+
 /* ---- undoing again -------------------------------------------------------------------------- */
 
 /* Compensations taken out of the DLQ are done one at a time; the others wait, held. */
@@ -285,7 +301,7 @@ static cairn_code redo_next(struct flow *flow)
         if (steps.items[i]->row.status != STEP_COMPENSATION || !steps.items[i]->row.is_held)
             continue;
         steps.items[i]->row.is_held = false;
-        return step_make_ready(flow, steps.items[i], flow->now_us, NULL);
+        return redo(flow, steps.items[i]);
     }
     TRY(flow->source->has_parked(flow, &is_left));
     flow->instance->is_undo_failed = is_left;
@@ -312,7 +328,7 @@ cairn_code redo_begin(struct flow *flow, struct flow_step *step)
     step->row.is_held = is_busy;
     TRY(flow_note(flow, "compensation_started", step,
                   FACTS(.has_retry_count = true, .retry_count = 0)));
-    return is_busy ? CAIRN_OK : step_make_ready(flow, step, flow->now_us, NULL);
+    return is_busy ? CAIRN_OK : redo(flow, step);
 }
 
 /* ---- the next one --------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
  *   sleep         for_ms
  *                 input, output (templates, core/template.h)
  *   wait, human   event (wait), timeout_ms, on_timeout, on_failure, input
+ *   start         workflow, version, input, key, tags, wait (false), on_failure, compensation
  *   condition     when, then [first, last], else [first, last]
  *   fork          branches [[first, last], ...], join (its place)
  *   join          any, fork (its place), wait_for [names]
@@ -53,6 +54,15 @@ struct compensation_config {
     const char *metadata;
 };
 
+/* What a step starts. */
+struct child_config {
+    const char *workflow;
+    int32_t version;   /* 0: the highest */
+    const char *key;   /* NULL: none */
+    const char *tags;  /* a JSON object; NULL: none */
+    bool is_left;      /* wait: false */
+};
+
 struct step_config {
     struct backoff retry;
     int64_t timeout_us; /* of a call, a wait or a decision; 0: none */
@@ -64,9 +74,11 @@ struct step_config {
     const char *event;        /* wait */
     bool is_timeout_continue; /* wait, human: on_timeout: continue */
 
-    const char *input;  /* task, wait, human: a template; NULL: what arrives */
+    const char *input;  /* task, wait, human, start: a template; NULL: what arrives */
     const char *output; /* task: a template; NULL: what the handler answers */
     struct place_list reads, output_reads; /* of input or when; of output */
+
+    struct child_config child; /* start */
 
     const char *when; /* condition */
     struct place_range then_list, else_list;

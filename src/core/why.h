@@ -41,6 +41,9 @@ struct why_step {
     const struct why_type
         *type;          /* of a step that can be claimed now; NULL: nothing is known of it */
     const char *record; /* the id of its open DLQ record; NULL: none */
+    const struct instance_row
+        *child;                 /* that it waits for, or that is rolled back; NULL: none */
+    const cairn_why *child_why; /* NULL: not looked for */
 };
 
 struct why_facts {

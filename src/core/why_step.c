@@ -37,7 +37,7 @@ struct task_facts task_of_step(const struct why_step *step, const struct instanc
 bool why_is_shown(const struct step_row *row)
 {
     return row->kind == KIND_TASK || row->kind == KIND_SLEEP || row->kind == KIND_WAIT ||
-           row->kind == KIND_HUMAN || row->kind == KIND_FUNCTION;
+           row->kind == KIND_HUMAN || row->kind == KIND_START || row->kind == KIND_FUNCTION;
 }
 
 /* ---- conditions ----------------------------------------------------------------------------- */
@@ -87,6 +87,14 @@ static bool is_handler_wait(const struct task_facts *task)
 static bool is_sleep(const struct task_facts *task)
 {
     return is_kind(task, KIND_SLEEP);
+}
+
+static bool is_child(const struct task_facts *task)
+{
+    const struct step_row *row = task->step->row;
+    bool is_undo = row->status == STEP_COMPENSATION && !row->task_type;
+    return row->kind == KIND_START && (row->status == STEP_WAITING || is_undo) &&
+           task->step->child;
 }
 
 static bool is_decision(const struct task_facts *task)
@@ -187,6 +195,25 @@ static void say_sleep(struct saying *s, const struct task_facts *task)
     saying_time(s, "until", task->step->row->deadline_at_us);
 }
 
+/* As urgent as what the child waits for. */
+static void say_child(struct saying *s, const struct task_facts *task)
+{
+    const struct instance_row *child = task->step->child;
+    const cairn_why *why = task->step->child_why;
+    bool is_ended = !why || why->urgency_code == CAIRN_URGENCY_ENDED;
+    saying_begin(s, "child", is_ended ? URGENCY_WORKS : (enum urgency)why->urgency_code);
+    if (task->is_undo) {
+        saying_add(s, "Undoing {undone}: ");
+        saying_text(s, "undone", task->name);
+    }
+    saying_add(s, "Waits for {workflow} {id}");
+    saying_text(s, "workflow", child->workflow);
+    saying_text(s, "id", child->id);
+    saying_add(s, why ? ": {why}" : ".");
+    if (why)
+        saying_text(s, "why", why->text);
+}
+
 static void say_decision(struct saying *s, const struct task_facts *task)
 {
     const char *step = task->name;
@@ -216,6 +243,7 @@ static const struct task_rule current_rules[] = {
     {NULL, URGENCY_NONE, is_leased, say_leased},
     {"parked_step", URGENCY_PERSON, is_parked, say_parked},
     {"held", URGENCY_WAITS, is_held, say_held},
+    {"child", URGENCY_WAITS, is_child, say_child},
     {NULL, URGENCY_NONE, is_ready, say_ready},
     {"timer_over", URGENCY_STUCK, is_timer_over, say_timer_over},
     {"event", URGENCY_WAITS, is_wait, say_event},
@@ -345,6 +373,10 @@ static void say_step_failed(struct saying *s, const struct why_other *facts)
 static void say_undone(struct saying *s, const struct why_other *facts)
 {
     const struct step_row *row = facts->step->row;
+    if (row->kind == KIND_START && row->output && !row->task_type) {
+        saying_add(s, "Its child was rolled back.");
+        return;
+    }
     if (!row->task_type || !facts->step->config->compensation.handler) {
         saying_add(s, "Had nothing to undo.");
         return;

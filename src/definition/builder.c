@@ -190,6 +190,15 @@ void cairn_builder_step(cairn_builder *builder, const char *name, const char *ha
     builder->is_step_open = true;
 }
 
+void cairn_builder_start(cairn_builder *builder, const char *name, const char *workflow,
+                         const char *options)
+{
+    if (!begin(builder, ELEMENT_START, name, "workflow", workflow))
+        return;
+    add_options(builder, name, options);
+    builder->is_step_open = true;
+}
+
 void cairn_builder_compensation(cairn_builder *builder, const char *handler,
                                 const char *options)
 {

@@ -116,6 +116,21 @@ static void write_parallel(struct json_out *out, const struct element *element)
     json_close(out, ']');
 }
 
+static void write_start(struct json_out *out, const struct element *element)
+{
+    const struct child_config *child = &element->config.child;
+    write_text(out, "workflow", child->workflow);
+    if (child->version)
+        json_int(json_key(out, "version"), child->version);
+    if (child->key)
+        write_text(out, "key", child->key);
+    if (child->tags)
+        json_raw(json_key(out, "tags"), child->tags);
+    if (child->is_left)
+        json_bool(json_key(out, "wait"), false);
+    write_compensation(out, &element->config.compensation);
+}
+
 static void write_element(struct json_out *out, const struct element *element)
 {
     const struct step_config *config = &element->config;
@@ -123,6 +138,8 @@ static void write_element(struct json_out *out, const struct element *element)
     write_text(out, element_kind_name(element->kind), element->name);
     if (element->kind == ELEMENT_STEP)
         write_task(out, element);
+    if (element->kind == ELEMENT_START)
+        write_start(out, element);
     if (element->kind == ELEMENT_CONDITION)
         write_condition(out, element);
     if (element->kind == ELEMENT_FORK)

@@ -123,12 +123,30 @@ static void write_data(struct object *object, const struct element *element)
     write_reads(object, "output_reads", &element->output_reads);
 }
 
+static void write_start(struct object *object, const struct step_config *config)
+{
+    const struct child_config *child = &config->child;
+    json_str(key(object, "workflow"), child->workflow);
+    if (child->version)
+        json_int(key(object, "version"), child->version);
+    if (child->key)
+        json_str(key(object, "key"), child->key);
+    if (child->tags)
+        json_raw(key(object, "tags"), child->tags);
+    if (child->is_left)
+        json_bool(key(object, "wait"), false);
+    if (config->compensation.handler)
+        config_write_compensation(key(object, "compensation"), &config->compensation);
+}
+
 void config_write(struct buf *buf, const struct element *element)
 {
     const struct step_config *config = &element->config;
     struct object object = {.out = {.buf = buf}};
     if (element->kind == ELEMENT_STEP)
         write_task(&object, config);
+    if (element->kind == ELEMENT_START)
+        write_start(&object, config);
     if (element->kind == ELEMENT_CONDITION)
         write_condition(&object, element);
     if (element_is_fork(element))

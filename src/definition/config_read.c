@@ -243,6 +243,24 @@ static void read_structure(struct config_reading *r, struct slice key, struct sl
         read_data(r, key, value, config);
 }
 
+static bool read_child(struct config_reading *r, struct slice key, struct slice value,
+                       struct child_config *child)
+{
+    if (slice_is(key, "workflow"))
+        child->workflow = read_text(r, value);
+    else if (slice_is(key, "version"))
+        child->version = read_int32(r, value);
+    else if (slice_is(key, "key"))
+        child->key = read_text(r, value);
+    else if (slice_is(key, "tags"))
+        child->tags = read_json(r, value);
+    else if (slice_is(key, "wait"))
+        child->is_left = !read_bool(r, value);
+    else
+        return false;
+    return true;
+}
+
 static void read_member(struct config_reading *r, struct slice key, struct slice value,
                         struct step_config *config)
 {
@@ -262,7 +280,7 @@ static void read_member(struct config_reading *r, struct slice key, struct slice
         config->event = read_text(r, value);
     else if (slice_is(key, "on_timeout"))
         config->is_timeout_continue = is_word(value, "continue");
-    else
+    else if (!read_child(r, key, value, &config->child))
         read_structure(r, key, value, config);
 }
 

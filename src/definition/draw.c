@@ -51,6 +51,8 @@ void element_describe(const struct element *element, struct buf *lines)
         add_line(lines, "", element->handler);
     if (element->kind == ELEMENT_FUNCTION)
         add_line(lines, "", "its steps are code");
+    if (config->child.workflow)
+        add_line(lines, config->child.is_left ? "starts " : "runs ", config->child.workflow);
     if (config->when)
         add_line(lines, "", config->when);
     if (config->event)

@@ -5,6 +5,7 @@
  *   node.c       text -> nodes           (libfyaml)
  *   mapping.c    nodes -> values         (text, durations, numbers, with flaws)
  *   task.c       a step's own keys       (retry, compensation)
+ *   child.c      what starts children    (start)
  *   input.c      what is said about the input (schema, example)
  *   data.c       templates and conditions: input, output, when
  *   parse.c      nodes -> elements
@@ -44,6 +45,7 @@ enum element_kind {
     ELEMENT_HUMAN,
     ELEMENT_WAIT,
     ELEMENT_SLEEP,
+    ELEMENT_START,
     ELEMENT_IN_LIST_COUNT, /* the kinds above are elements of lists */
     /* The only element of a function. */
     ELEMENT_FUNCTION = ELEMENT_IN_LIST_COUNT,

@@ -65,6 +65,12 @@ void data_parse_template(const struct mapping *mapping, const char *key, const c
                          struct named_steps *ret_steps);
 void data_parse_when(const struct mapping *mapping, struct element *element);
 
+void compensation_parse(const struct mapping *mapping,
+                        struct compensation_config *compensation);
+
+/* child.c: the keys of `start`. */
+void start_parse(const struct mapping *mapping, struct element *element);
+
 /* input.c: what the file says about the input of an instance. */
 void input_parse(const struct mapping *mapping, struct workflow *workflow);
 

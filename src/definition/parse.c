@@ -14,6 +14,7 @@ static const char *const kinds[ELEMENT_IN_LIST_COUNT + 1] = {
     [ELEMENT_CONDITION] = "condition", [ELEMENT_FORK] = "fork",
     [ELEMENT_PARALLEL] = "parallel",   [ELEMENT_HUMAN] = "human",
     [ELEMENT_WAIT] = "wait",           [ELEMENT_SLEEP] = "sleep",
+    [ELEMENT_START] = "start",
 };
 
 static const char *const joins[] = {"all", "any", NULL};
@@ -30,6 +31,8 @@ static const char *const known_keys[ELEMENT_IN_LIST_COUNT][16] = {
     [ELEMENT_WAIT] = {"wait", "event", "timeout", "on_timeout", "on_failure", "input",
                       "metadata"},
     [ELEMENT_SLEEP] = {"sleep", "for", "metadata"},
+    [ELEMENT_START] = {"start", "workflow", "version", "input", "key", "tags", "wait",
+                       "on_failure", "compensation", "metadata"},
 };
 
 const char *element_kind_name(enum element_kind kind)
@@ -65,6 +68,10 @@ static bool find_kind(struct reading *reading, const struct node *map,
     for (enum element_kind kind = 0; kind < ELEMENT_IN_LIST_COUNT; kind++)
         if (node_find(map, kinds[kind]) && found++ == 0)
             *ret_kind = kind;
+    if (node_find(map, "start") && node_find(map, "wait")) { /* a key of start */
+        *ret_kind = ELEMENT_START;
+        found--;
+    }
     if (found == 1)
         return true;
 
@@ -80,7 +87,7 @@ static bool find_kind(struct reading *reading, const struct node *map,
         flaw_add(
             reading->flaws, map->at,
             "an element needs one of the keys step, save_point, condition, fork, parallel, "
-            "human, wait, sleep");
+            "human, wait, sleep, start");
     return false;
 }
 
@@ -242,6 +249,9 @@ static void parse_inside(const struct mapping *mapping, struct element *element,
     case ELEMENT_SLEEP:
         if (mapping_require(mapping, "for"))
             mapping_duration(mapping, "for", true, &element->config.for_us);
+        break;
+    case ELEMENT_START:
+        start_parse(mapping, element);
         break;
     default:
         break;

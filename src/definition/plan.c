@@ -56,7 +56,7 @@ static const enum step_kind row_kinds[ELEMENT_KIND_COUNT] = {
     [ELEMENT_CONDITION] = KIND_CONDITION, [ELEMENT_FORK] = KIND_FORK,
     [ELEMENT_PARALLEL] = KIND_FORK,       [ELEMENT_HUMAN] = KIND_HUMAN,
     [ELEMENT_WAIT] = KIND_WAIT,           [ELEMENT_SLEEP] = KIND_SLEEP,
-    [ELEMENT_FUNCTION] = KIND_FUNCTION,
+    [ELEMENT_START] = KIND_START,         [ELEMENT_FUNCTION] = KIND_FUNCTION,
 };
 
 static struct step_row *new_row(struct planning *planning, int32_t place,

@@ -83,8 +83,7 @@ static void parse_attempts(const struct mapping *mapping, int32_t min, bool *is_
     }
 }
 
-static void parse_compensation(const struct mapping *mapping,
-                               struct compensation_config *compensation)
+void compensation_parse(const struct mapping *mapping, struct compensation_config *compensation)
 {
     static const char *const known[] = {"handler",    "max_attempts", "retry", "timeout",
                                         "idempotent", "metadata",     NULL};
@@ -111,7 +110,7 @@ void task_parse(const struct mapping *mapping, struct element *element)
     parse_retry(mapping, &config->retry);
     mapping_duration(mapping, "timeout", false, &config->timeout_us);
     policy_parse(mapping, element);
-    parse_compensation(mapping, &config->compensation);
+    compensation_parse(mapping, &config->compensation);
     data_parse_template(mapping, "input", &config->input, &element->reads);
     data_parse_template(mapping, "output", &config->output, &element->output_reads);
 }

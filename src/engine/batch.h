@@ -321,23 +321,48 @@ struct rerun {
 /* Reads the instance, and what the new one begins with; if that is not clear, the request is refused. */
 cairn_code rerun_read(struct batch *batch, struct request *request, struct rerun *ret_rerun);
 
+/* Of which step of a workflow an instance is a child. */
+struct lineage {
+    const char *parent; /* NULL: not told of its end */
+    int32_t seq;        /* its place; -1: of none */
+    int32_t round, element;
+    int32_t depth; /* how many are above it */
+};
+
 struct child {
     const struct commit_start *start;
     const struct definition *definition;
-    bool is_unwanted; /* it is not started */
+    bool is_unwanted;     /* it is not started */
+    struct lineage *step; /* NULL: of none */
 };
 /* Finds the workflows; if one is not there, the request is refused. */
 cairn_code batch_plan_children(struct batch *batch, struct request *request,
                                struct child *children, size_t count);
 cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
                                 cairn_enqueued *ret_started);
+/* The same, where no request asks for it.  *ret_flaw: why it cannot be started; NULL: it can. */
+struct plan;
+cairn_code batch_plan_child(struct batch *batch, struct plan **plans,
+                            const cairn_start_options *options, const char *id,
+                            struct child *ret_child, const char **ret_flaw);
+
+/* batch_children.c: what steps of workflows want: children that are started, or rolled back.
+ * *ret_is_done: false if some of them are held by others. */
+struct wishes;
+cairn_code batch_begin_wishes(struct batch *batch, struct wishes **ret_wishes);
+cairn_code batch_add_wishes(struct wishes *wishes, struct workset_instance *parent,
+                            bool *ret_is_done);
+cairn_code batch_grant_wishes(struct wishes *wishes);
+/* Cancels the children of steps that are no longer wanted. */
+cairn_code batch_end_children(struct batch *batch, struct workset_instance *parent,
+                              bool *ret_is_done);
 
 /* batch_family.c: an end is told to the parent, a cancel or abort to the children.  Writes what has
  * changed. */
 cairn_code batch_tell_relatives(struct batch *batch);
 /* Before an instance begins anew: those that its stop was not told to yet.  *ret_is_done: false if some
  * are held by others. */
-cairn_code batch_stop_children(struct batch *batch, const struct workset_instance *parent,
+cairn_code batch_stop_children(struct batch *batch, struct workset_instance *parent,
                                bool *ret_is_done);
 
 /* Starts what plain SQL has written. */

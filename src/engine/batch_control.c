@@ -71,7 +71,7 @@ static bool has_begun_anew(const struct request *request, const struct instance_
 
 /* An instance that begins anew has other children: those of before are stopped first, if it was. */
 static cairn_code part_with_children(struct batch *batch, struct request *request,
-                                     const struct workset_instance *instance)
+                                     struct workset_instance *instance)
 {
     bool is_done = true;
     TRY(batch_stop_children(batch, instance, &is_done));

@@ -4,10 +4,13 @@
  *
  * What ends or stops an instance holds its lock alone.  It leaves a mark (is_telling), which is due at
  * once: so relatives are locked in a commit of its own, parents before children, and before the next
- * claim is answered.
+ * claim is answered.  A step of a workflow that wants children to be started or rolled back
+ * (batch_children.c) leaves the same mark.
  */
 #include "base/json.h"
 #include "engine/workset.h"
+
+#include <string.h>
 
 enum { AT_ONCE = 256, ROUNDS = 8 };
 
@@ -29,6 +32,36 @@ static const char *end_to_json(struct batch *batch, const struct instance_row *r
     return buf_keep(&buf, &batch->arena);
 }
 
+/* The child's own words for why it did not complete. */
+static cairn_code end_to_error(struct batch *batch, const struct instance_row *row,
+                               const char **ret_error)
+{
+    json_t *tree = NULL;
+    *ret_error = instance_status_name(row->status);
+    if (row->status != INSTANCE_FAILED || !row->last_error)
+        return CAIRN_OK;
+    TRY(json_read(row->last_error, strlen(row->last_error), "the latest error", &tree,
+                  batch->error));
+    const char *message = json_string_value(json_object_get(tree, "message"));
+    *ret_error = arena_strdup(&batch->arena, message ? message : *ret_error);
+    json_decref(tree);
+    return *ret_error ? CAIRN_OK : fail_memory(batch->error);
+}
+
+static cairn_code tell_step(struct batch *batch, struct workset_instance *parent,
+                            const struct instance_row *child)
+{
+    struct child_end end = {
+        .status = child->status, .round = child->parent_round, .output = child->output};
+    struct flow_step *step = NULL;
+    TRY(workset_step(parent, child->parent_seq, &step));
+    if (child->status != INSTANCE_COMPLETED)
+        TRY(end_to_error(batch, child, &end.error));
+    TRY(flow_child_told(&parent->flow, step, &end));
+    workset_revise(parent);
+    return CAIRN_OK;
+}
+
 static cairn_code tell_parent(struct batch *batch, struct workset_instance *child,
                               bool *ret_is_done)
 {
@@ -41,6 +74,8 @@ static cairn_code tell_parent(struct batch *batch, struct workset_instance *chil
     child->row.is_told = true;
     if (!parent)
         return CAIRN_OK;
+    if (child->row.parent_seq >= 0)
+        return tell_step(batch, parent, &child->row);
     struct signal_row signal = {.instance_id = parent->row.id,
                                 .id = child->row.id,
                                 .event = child->row.parent_event,
@@ -62,7 +97,7 @@ static cairn_code stop_children(struct batch *batch, const struct instance_row *
     bool is_abort = parent->status == INSTANCE_ABORTED;
     const char **ids = arena_array(&batch->arena, AT_ONCE, sizeof *ids);
     NEED(ids, batch->error);
-    TRY(STORE(batch, list_children, parent->id, is_abort, ids, AT_ONCE, &count));
+    TRY(STORE(batch, list_children, parent->id, -1, is_abort, ids, AT_ONCE, &count));
     TRY(workset_load(batch, ids, count));
     *ret_is_done = count < AT_ONCE;
     const struct flow_who who = {.by = parent->stop_by, .reason = parent->stop_reason};
@@ -87,26 +122,49 @@ static bool is_stopped(const struct instance_row *row)
                                 row->status == INSTANCE_CANCELLED);
 }
 
-cairn_code batch_stop_children(struct batch *batch, const struct workset_instance *parent,
+/* What a restart leaves behind is not undone. */
+static cairn_code abort_own(struct batch *batch, struct workset_instance *parent,
+                            bool *ret_is_done)
+{
+    struct instance_row stopped = parent->row;
+    stopped.status = INSTANCE_ABORTED;
+    stopped.stop_by = NULL;
+    stopped.stop_reason = "its parent was restarted";
+    for (int32_t left = parent->row.own_child_count; left > 0; left -= AT_ONCE)
+        TRY(stop_children(batch, &stopped, ret_is_done));
+    return CAIRN_OK;
+}
+
+cairn_code batch_stop_children(struct batch *batch, struct workset_instance *parent,
                                bool *ret_is_done)
 {
     *ret_is_done = true;
+    if (parent->row.own_child_count && parent->row.status != INSTANCE_COMPENSATING)
+        return abort_own(batch, parent, ret_is_done);
     if (!parent->row.is_telling || !is_stopped(&parent->row))
         return CAIRN_OK;
     return stop_children(batch, &parent->row, ret_is_done);
 }
 
+/* The mark is cleared before: what is done here may set it again. */
 static cairn_code tell(struct batch *batch, struct workset_instance *instance,
-                       bool *ret_is_done)
+                       struct wishes *wishes, bool *ret_is_done)
 {
     const struct instance_row *row = &instance->row;
-    bool is_ended = instance_is_final(row->status), are_told = true;
+    bool is_ended = instance_is_final(row->status), are_told = true, are_granted = true;
     *ret_is_done = true;
+    instance->row.is_telling = false;
+    instance->flow.is_dirty = true;
     if (is_ended && row->parent && !row->is_told)
         TRY(tell_parent(batch, instance, ret_is_done));
     if (is_stopped(row))
         TRY(stop_children(batch, row, &are_told));
-    *ret_is_done &= are_told;
+    else if (row->own_child_count)
+        TRY(batch_end_children(batch, instance, &are_told));
+    if (!is_ended && !row->is_function)
+        TRY(batch_add_wishes(wishes, instance, &are_granted));
+    *ret_is_done &= are_told && are_granted;
+    instance->row.is_telling |= !*ret_is_done;
     return CAIRN_OK;
 }
 
@@ -130,22 +188,23 @@ cairn_code batch_tell_relatives(struct batch *batch)
     size_t told = 1;
     for (int round = 0; round < ROUNDS && told; round++) {
         size_t count = 0;
+        struct wishes *wishes;
         struct instance_row *rows = arena_array(&batch->arena, AT_ONCE, sizeof *rows);
         NEED(rows, batch->error);
         TRY(workset_write_rows(batch));
         TRY(STORE(batch, find_telling, rows, AT_ONCE, &count));
         TRY(load(batch, rows, count));
+        TRY(batch_begin_wishes(batch, &wishes));
         told = 0;
         for (size_t i = 0; i < count; i++) {
             struct workset_instance *instance = workset_find(batch, rows[i].id);
             bool is_done;
             if (!instance || instance->is_busy)
                 continue;
-            TRY(tell(batch, instance, &is_done));
-            instance->row.is_telling = !is_done;
-            instance->flow.is_dirty = true;
+            TRY(tell(batch, instance, wishes, &is_done));
             told += is_done;
         }
+        TRY(batch_grant_wishes(wishes));
     }
     return workset_write_rows(batch);
 }

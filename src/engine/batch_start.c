@@ -178,10 +178,13 @@ static cairn_code make_starting(struct batch *batch, size_t room, struct startin
 /* Starts an instance in memory. */
 static cairn_code add_starting(struct batch *batch, struct starting *starting,
                                const cairn_start_options *in, const char *schedule,
-                               cairn_enqueued *started, const struct definition *definition,
-                               bool was_unsure, const struct rerun *rerun)
+                               const struct lineage *step, cairn_enqueued *started,
+                               const struct definition *definition, bool was_unsure,
+                               const struct rerun *rerun)
 {
     int64_t now_us = batch->tx->now_us;
+    const struct lineage of =
+        step ? *step : (struct lineage){.parent = in->tell_instance, .seq = -1};
     struct instance_row row = {
         .id = started->id,
         .workflow = definition->name,
@@ -191,8 +194,12 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
         .input = in->input ? in->input : "{}",
         .metadata = in->metadata,
         .tags = tags_or_null(in->tags),
-        .parent = in->tell_instance,
+        .parent = of.parent,
         .parent_event = in->tell_event,
+        .parent_seq = of.seq,
+        .parent_round = of.round,
+        .element = of.element,
+        .depth = of.depth,
         .schedule = schedule,
         .generation = 1,
         .start_at_us = in->start_at_us > now_us ? in->start_at_us : 0,
@@ -223,12 +230,16 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
 }
 
 /* Its parent is in the workset. */
-static void count_child(struct batch *batch, const char *parent_id)
+static void count_child(struct batch *batch, const struct instance_row *child)
 {
-    struct workset_instance *parent = workset_find(batch, parent_id);
+    struct workset_instance *parent = workset_find(batch, child->parent);
     assert(parent);
-    parent->row.child_count++;
-    parent->flow.is_dirty = true;
+    if (child->parent_seq >= 0) {
+        flow_child_counted(&parent->flow, 1);
+    } else {
+        parent->row.child_count++;
+        parent->flow.is_dirty = true;
+    }
 }
 
 static cairn_code settle_started(struct batch *batch, const struct starting *starting,
@@ -251,7 +262,7 @@ static cairn_code settle_started(struct batch *batch, const struct starting *sta
     if (row->is_telling)
         batch_note_due(batch, batch->tx->now_us);
     if (row->parent)
-        count_child(batch, row->parent);
+        count_child(batch, row);
     batch->tally.started++;
     return workset_adopt(batch, instance);
 }
@@ -326,8 +337,8 @@ static cairn_code start_ahead(struct batch *batch, struct request *first)
         if (!definition || !has_parent(batch, one))
             continue;
         TRY(batch_make_ids(batch, one, 1));
-        TRY(add_starting(batch, &starting, &one->in.start, NULL, one->out.enqueued, definition,
-                         one->was_unsure, NULL));
+        TRY(add_starting(batch, &starting, &one->in.start, NULL, NULL, one->out.enqueued,
+                         definition, one->was_unsure, NULL));
     }
     return insert_starting(batch, &starting);
 }
@@ -348,7 +359,7 @@ static cairn_code start_minding(struct batch *batch, struct request *request)
     if (!is_free)
         return CAIRN_OK;
     TRY(make_starting(batch, 1, &starting));
-    TRY(add_starting(batch, &starting, &request->in.start, NULL, request->out.enqueued,
+    TRY(add_starting(batch, &starting, &request->in.start, NULL, NULL, request->out.enqueued,
                      definition, request->was_unsure, NULL));
     TRY(insert_starting(batch, &starting));
     return request->out.enqueued[0].existing ? batch_key_taken(batch, request->in.start.key)
@@ -386,8 +397,8 @@ cairn_code batch_rerun(struct batch *batch, struct request *request)
         return CAIRN_OK;
     TRY(batch_make_ids(batch, request, 1));
     TRY(make_starting(batch, 1, &starting));
-    TRY(add_starting(batch, &starting, &rerun.start, NULL, request->out.enqueued, definition,
-                     request->was_unsure, &rerun));
+    TRY(add_starting(batch, &starting, &rerun.start, NULL, NULL, request->out.enqueued,
+                     definition, request->was_unsure, &rerun));
     TRY(insert_starting(batch, &starting));
     struct workset_instance *instance = workset_find(batch, request->out.enqueued[0].id);
     return instance ? workset_write_parked(instance) : CAIRN_OK;
@@ -416,8 +427,8 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
             continue;
         snprintf(ret_started[i].id, sizeof ret_started[i].id, "%s", children[i].start->id);
         TRY(add_starting(batch, &starting, &children[i].start->options,
-                         children[i].start->schedule, &ret_started[i], children[i].definition,
-                         true, NULL));
+                         children[i].start->schedule, children[i].step, &ret_started[i],
+                         children[i].definition, true, NULL));
     }
     TRY(insert_starting(batch, &starting));
     for (size_t i = 0; i < starting.count; i++)
@@ -428,29 +439,37 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
 
 /* ---- what plain SQL has written ------------------------------------------------------------- */
 
-/* An instance that has the intake's id; or why there can be none, in row->error. */
-static cairn_code plan_intake(struct batch *batch, struct plan **plans, struct intake_row *row,
-                              struct child *ret_child)
+cairn_code batch_plan_child(struct batch *batch, struct plan **plans,
+                            const cairn_start_options *options, const char *id,
+                            struct child *ret_child, const char **ret_flaw)
 {
     struct request *request = arena_zalloc(&batch->arena, sizeof *request);
     struct commit_start *start = arena_zalloc(&batch->arena, sizeof *start);
     NEED(request && start, batch->error);
-    *request = (struct request){.op = OP_START,
-                                .in.start = {.workflow = row->workflow,
-                                             .version = row->version,
-                                             .input = row->input,
-                                             .key = row->key,
-                                             .start_at_us = row->start_at_us,
-                                             .metadata = row->metadata,
-                                             .tags = row->tags}};
-    if (!id_is_valid(row->id))
+    *request = (struct request){.op = OP_START, .in.start = *options};
+    if (!id_is_valid(id))
         request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "its id is not a UUID");
     else if (!request_check(&batch->engine->base.options, request))
         TRY(find_plan(batch, plans, request, &request->in.start, &ret_child->definition));
-    *start = (struct commit_start){.id = row->id, .options = request->in.start};
+    *start = (struct commit_start){.id = id, .options = request->in.start};
     ret_child->start = start;
-    row->error = request->code ? request->error.message : NULL;
+    *ret_flaw = request->code ? request->error.message : NULL;
     return CAIRN_OK;
+}
+
+/* An instance that has the intake's id; or why there can be none, in row->error. */
+static cairn_code plan_intake(struct batch *batch, struct plan **plans, struct intake_row *row,
+                              struct child *ret_child)
+{
+    const cairn_start_options options = {.size = sizeof options,
+                                         .workflow = row->workflow,
+                                         .version = row->version,
+                                         .input = row->input,
+                                         .key = row->key,
+                                         .start_at_us = row->start_at_us,
+                                         .metadata = row->metadata,
+                                         .tags = row->tags};
+    return batch_plan_child(batch, plans, &options, row->id, ret_child, &row->error);
 }
 
 cairn_code batch_take_intake(struct batch *batch)

@@ -150,6 +150,7 @@ static cairn_code read_instance_filter(const cairn_instance_filter *in, struct a
     *ret_filter = (struct list_filter){
         .workflow = in->workflow,
         .version = in->version,
+        .parent = in->parent,
         .key = in->key,
         .q = in->q,
         .has = in->has,
@@ -196,6 +197,8 @@ cairn_code check_instance_list(struct check *check)
     TRY(check_group(check, check->request->in.instance_list.group));
     TRY(check_optional(check, "workflow", in->workflow));
     TRY(check_range(check, "version", in->version, 0, INT32_MAX));
+    if (in->parent && !id_is_valid(in->parent))
+        return check_bad(check, "parent", "must be the id of an instance");
     TRY(check_common(check, in->key, in->q, in->has, in->created_from_us, in->created_to_us));
     return read_instance_filter(in, &check->request->arena, &filter, check->error);
 }

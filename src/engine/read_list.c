@@ -149,7 +149,7 @@ static bool is_shown(const struct step_row *row)
     if (row->kind == KIND_FUNCTION)
         return row->status != STEP_WAITING;
     return row->kind == KIND_TASK || row->kind == KIND_SLEEP || row->kind == KIND_WAIT ||
-           row->kind == KIND_HUMAN;
+           row->kind == KIND_HUMAN || row->kind == KIND_START;
 }
 
 static cairn_code add_current(struct question *q, const struct open_steps *open,

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* How far down children are asked why they wait. */
+enum { CHILD_DEPTH_MAX = 4 };
 enum { OPEN_MAX = 1000, OPEN_PORTION = 8, WALK_PORTION = 64, WALK_MAX = 2000 };
 
 bool is_undo_record(const struct dlq_row *record)
@@ -85,6 +87,31 @@ static bool is_claimable(const struct step_row *row, int64_t now_us)
            row->next_run_at_us <= now_us;
 }
 
+/* The child that a step waits for, and why that one has not ended. */
+static cairn_code add_child(struct question *q, const struct step_row *row,
+                            struct why_step *step)
+{
+    const char *id;
+    size_t count = 0;
+    struct open_steps open = {0};
+    struct why_list list = {0};
+    struct instance_row *child = arena_zalloc(q->arena, sizeof *child);
+    NEED(child, q->error);
+    TRY(STORE(q, list_children, row->instance_id, row->seq, true, &id, 1, &count));
+    cairn_code code = count ? STORE(q, get_instance, id, child) : CAIRN_E_NOT_FOUND;
+    if (code)
+        return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
+    step->child = child;
+    if (q->depth == CHILD_DEPTH_MAX)
+        return CAIRN_OK;
+    q->depth++;
+    TRY(question_open_steps(q, child->id, &open));
+    TRY(why_of_instance(q, child, &open, true, &list));
+    q->depth--;
+    step->child_why = list.count ? &list.items[0] : NULL;
+    return CAIRN_OK;
+}
+
 static cairn_code add_step(struct question *q, const struct step_row *row,
                            struct why_step *ret_step)
 {
@@ -93,6 +120,8 @@ static cairn_code add_step(struct question *q, const struct step_row *row,
     NEED(config && type, q->error);
     TRY(step_config_read(q->arena, row->config, config, q->error));
     *ret_step = (struct why_step){.row = row, .config = config};
+    if (row->kind == KIND_START && step_is_current(row->status))
+        TRY(add_child(q, row, ret_step));
     if (!is_claimable(row, q->tx->now_us))
         return CAIRN_OK;
     TRY(read_type(q, row->task_type, row->version, row->next_run_at_us, type));

@@ -371,9 +371,27 @@ static cairn_code write_steps(struct batch *batch)
     return workset_write_changed(batch, NULL, STEPS_OLD);
 }
 
+static cairn_code write_children(struct batch *batch)
+{
+    LIST(struct children_row) rows = {0};
+    for (size_t i = 0; i < batch->instances.count; i++) {
+        struct workset_instance *at = batch->instances.entries[i].value;
+        for (size_t k = 0; k < at->children.count; k++) {
+            if (!at->children.items[k]->is_dirty)
+                continue;
+            struct children_row *row = list_add(&batch->arena, &rows);
+            NEED(row, batch->error);
+            *row = at->children.items[k]->row;
+            at->children.items[k]->is_dirty = false;
+        }
+    }
+    return rows.count ? STORE(batch, put_step_children, rows.items, rows.count) : CAIRN_OK;
+}
+
 cairn_code workset_write_rows(struct batch *batch)
 {
     TRY(write_steps(batch));
+    TRY(write_children(batch));
     return write_instances(batch, NULL);
 }
 

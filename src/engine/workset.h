@@ -46,6 +46,9 @@ struct workset_instance {
     struct flow_step **slots; /* by place, a hash table */
     size_t slot_count, step_count;
 
+    /* Of its steps that were asked for. */
+    LIST(struct step_children *) children;
+
     /* Of one that is not adopted: its events and DLQ records so far. */
     struct event_list events;
     LIST(struct dlq_row) parked;

@@ -72,6 +72,33 @@ static cairn_code source_config(struct flow *flow, struct flow_step *step)
     return CAIRN_OK;
 }
 
+/* Those of an instance that is not in the store yet are not there, either. */
+static cairn_code source_children(struct flow *flow, const struct flow_step *step,
+                                  struct step_children **ret_children)
+{
+    struct workset_instance *instance = to_workset(flow);
+    struct batch *batch = instance->batch;
+    for (size_t i = 0; i < instance->children.count; i++) {
+        *ret_children = instance->children.items[i];
+        if ((*ret_children)->row.seq == step->row.seq)
+            return CAIRN_OK;
+    }
+    struct step_children *children = arena_zalloc(&batch->arena, sizeof *children);
+    struct step_children **added = list_add(&batch->arena, &instance->children);
+    NEED(children && added, flow->error);
+    cairn_code code = instance->is_new ? CAIRN_E_NOT_FOUND
+                                       : STORE(batch, get_step_children, instance->row.id,
+                                               step->row.seq, &children->row);
+    if (code && code != CAIRN_E_NOT_FOUND) {
+        instance->children.count--;
+        return code;
+    }
+    children->row.instance_id = instance->row.id;
+    children->row.seq = step->row.seq;
+    *ret_children = *added = children;
+    return CAIRN_OK;
+}
+
 static cairn_code add_found(struct workset_instance *instance, struct step_list *found,
                             const struct step_row *rows, size_t count)
 {
@@ -356,6 +383,7 @@ const struct flow_source workset_source = {
     .between = source_between,
     .committed = source_committed,
     .config = source_config,
+    .children = source_children,
     .insert = source_insert,
     .forget = source_forget,
     .take_signal = source_take_signal,

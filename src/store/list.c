@@ -43,6 +43,7 @@ struct scan {
     enum list_kind kind;
     const struct row_type *type;
     size_t id_offset, key_offset, seq_offset, tags_offset;
+    size_t parent_offset; /* of instances */
     struct source sources[SOURCES_MAX];
     size_t source_count;
     int64_t from, before; /* from <= seq < before */
@@ -294,6 +295,12 @@ static cairn_code add_tag_walk(struct scan *scan, size_t room)
     return CAIRN_OK;
 }
 
+static void add_parent_walk(struct scan *scan, size_t room)
+{
+    add_walk(scan, 0, room);
+    scan->sources[0].walk.parent = scan->filter.parent;
+}
+
 static cairn_code refill(struct scan *scan, struct source *source)
 {
     if (source->at < source->count || source->is_done)
@@ -383,6 +390,12 @@ static cairn_code is_in_group(const struct scan *scan, const void *row, bool *re
     return CAIRN_OK;
 }
 
+static bool is_of_parent(const struct scan *scan, const char *row)
+{
+    const char *parent = scan->filter.parent;
+    return !parent || text_is(text_of(row, scan->parent_offset), parent);
+}
+
 /* Keeps those that have the names and tags and are in the group that were asked for. */
 static cairn_code keep_wanted(const struct scan *scan, char *rows, size_t count,
                               size_t *ret_kept)
@@ -392,7 +405,7 @@ static cairn_code keep_wanted(const struct scan *scan, char *rows, size_t count,
         const char *row = rows + i * size;
         bool is_in;
         TRY(is_in_group(scan, row, &is_in));
-        if (!is_in ||
+        if (!is_in || !is_of_parent(scan, row) ||
             !tags_have(text_of(row, scan->tags_offset), scan->filter.tags,
                        scan->filter.tag_count) ||
             !is_named(scan, text_of(row, scan->id_offset), text_of(row, scan->key_offset)))
@@ -485,6 +498,8 @@ static cairn_code run(struct scan *scan, const struct list_filter *filter, void 
     TRY(find_bounds(scan));
     if (filter->ids || filter->key || filter->q)
         TRY(look_up(scan));
+    else if (filter->parent)
+        add_parent_walk(scan, room);
     else if (filter->tag_count)
         TRY(add_tag_walk(scan, room));
     else
@@ -518,6 +533,7 @@ cairn_code list_instances(struct store_tx *tx, const struct list_filter *filter,
                         .key_offset = offsetof(struct instance_row, key),
                         .seq_offset = offsetof(struct instance_row, seq),
                         .tags_offset = offsetof(struct instance_row, tags),
+                        .parent_offset = offsetof(struct instance_row, parent),
                         .error = reterr};
     return run(&scan, filter, ret_rows, room, ret_end);
 }
@@ -529,7 +545,7 @@ static bool is_plain(const struct list_filter *filter)
 {
     return !filter->version && !filter->pattern && !filter->key && !filter->q && !filter->ids &&
            !filter->has && !filter->group && filter->due == DUE_ANY && !filter->from_us &&
-           !filter->to_us && !filter->tag_count;
+           !filter->to_us && !filter->tag_count && !filter->parent;
 }
 
 /* Counts one status by its index; *ret_is_counted: there is one. */

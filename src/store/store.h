@@ -197,6 +197,7 @@ struct list_filter {
     size_t id_count;        /* at most LIST_IDS_MAX */
     const struct tag *tags; /* only those that have all of these */
     size_t tag_count;       /* at most TAGS_MAX */
+    const char *parent;     /* of instances: only its children; NULL: any */
     const char *has;        /* a text in the payload, the input or the last error; NULL: any */
     const char *group;      /* of its error, see core/error_group.h; NULL: any */
     enum { DUE_ANY, DUE_NOW, DUE_LATER } due; /* of pending jobs */
@@ -219,6 +220,7 @@ struct list_walk {
     const char *workflow;  /* NULL: any */
     int64_t before, from;  /* from <= seq < before */
     const struct tag *tag; /* NULL: any */
+    const char *parent;    /* of instances, whatever else; NULL: any */
 };
 
 /* What is looked up: ids, or else the ids from one to another, or else those of the `newest` whose ids end

@@ -71,6 +71,10 @@ void check_instance_fixed(const struct instance_row *seen, const struct instance
     CHECK_TEXT(seen->parent_event, wanted->parent_event);
     CHECK_TEXT(seen->source, wanted->source);
     CHECK_INT(seen->rerun_from, wanted->rerun_from);
+    CHECK_INT(seen->parent_seq, wanted->parent_seq);
+    CHECK_INT(seen->parent_round, wanted->parent_round);
+    CHECK_INT(seen->element, wanted->element);
+    CHECK_INT(seen->depth, wanted->depth);
     CHECK_JSON(seen->metadata, wanted->metadata);
     CHECK_JSON(seen->tags, wanted->tags);
     CHECK_JSON(seen->input, wanted->input);
@@ -109,6 +113,7 @@ void check_instance_changing(const struct instance_row *seen, const struct insta
     CHECK_INT(seen->parked_count, wanted->parked_count);
     CHECK_INT(seen->awaited_count, wanted->awaited_count);
     CHECK_INT(seen->child_count, wanted->child_count);
+    CHECK_INT(seen->own_child_count, wanted->own_child_count);
     CHECK_INT(seen->is_telling, wanted->is_telling);
     CHECK_INT(seen->is_told, wanted->is_told);
     CHECK_INT(seen->is_function, wanted->is_function);

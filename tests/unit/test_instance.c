@@ -28,10 +28,18 @@ static const struct line instance_lines[] = {
 };
 
 /* restart: any state but pending and compensating.  retry and requeue: failed. */
-static const struct line instance_reopenings[] = {
-    {"running", "running"},   {"waiting_signal", "running"}, {"paused", "running"},
-    {"dlq", "running"},       {"completed", "running"},      {"failed", "running compensating"},
-    {"cancelled", "running"}, {"aborted", "running"},        {NULL, NULL},
+static const struct line
+    instance_reopenings[] =
+        {
+            {"running", "running"},
+            {"waiting_signal", "running"},
+            {"paused", "running"},
+            {"dlq", "running"},
+            {"failed", "running compensating"},
+            {"cancelled", "running"},
+            {"aborted", "running"},
+            {"completed", "running compensating"}, /* a child whose parent is undone */
+            {NULL, NULL},
 };
 
 static const struct line step_lines[] = {

@@ -454,6 +454,29 @@ TEST(a_step_that_waits)
          "about");
 }
 
+TEST(a_step_that_waits_for_a_child)
+{
+    struct look *look = look_new();
+    struct step_row *row = add(look, "bill");
+    struct instance_row child = {.id = "02b2", .workflow = "billing"};
+    cairn_why why = {.text = "Waits for a person to decide.",
+                     .urgency_code = CAIRN_URGENCY_PERSON};
+    row->kind = KIND_START;
+    row->status = STEP_WAITING;
+    row->task_type = NULL;
+    SAYS(look, "settling", "works", "Goes on with the next commit.", "");
+    look->steps[0].child = &child;
+    SAYS(look, "child", "works", "Waits for billing 02b2.", "");
+    look->steps[0].child_why = &why;
+    SAYS(look, "child", "person", "Waits for billing 02b2: Waits for a person to decide.", "");
+    why.urgency_code = CAIRN_URGENCY_ENDED;
+    SAYS(look, "child", "works", "Waits for billing 02b2: Waits for a person to decide.", "");
+    row->status = STEP_COMPENSATION;
+    look->instance.status = INSTANCE_COMPENSATING;
+    check_why(find(look, "child"), "child", "works",
+              "Undoing bill: Waits for billing 02b2: Waits for a person to decide.", "");
+}
+
 TEST(a_step_that_waits_for_a_person)
 {
     struct look *look = look_new();

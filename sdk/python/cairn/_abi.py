@@ -426,6 +426,7 @@ class cairn_instance_filter(Structure):
     version: int
     tags: Any
     tag_count: int
+    parent: Optional[bytes]
 
 
 class cairn_step(Structure):
@@ -1056,6 +1057,7 @@ cairn_instance_filter._fields_ = [
     ("version", c_int32),
     ("tags", POINTER(c_char_p)),
     ("tag_count", c_size_t),
+    ("parent", c_char_p),
 ]
 
 cairn_step._fields_ = [
@@ -1492,6 +1494,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_builder_input": (None, [c_void_p, c_char_p, c_char_p]),
     "cairn_builder_step": (None, [c_void_p, c_char_p, c_char_p, c_char_p]),
     "cairn_builder_compensation": (None, [c_void_p, c_char_p, c_char_p]),
+    "cairn_builder_start": (None, [c_void_p, c_char_p, c_char_p, c_char_p]),
     "cairn_builder_sleep": (None, [c_void_p, c_char_p, c_int64]),
     "cairn_builder_wait": (None, [c_void_p, c_char_p, c_char_p, c_char_p]),
     "cairn_builder_save_point": (None, [c_void_p, c_char_p]),

@@ -119,6 +119,14 @@ def _given(**fields: Json) -> Dict[str, Any]:
     return {name: value for name, value in fields.items() if not isinstance(value, Unset)}
 
 
+def _undo(compensation: "Union[None, str, TaskType[Any, Any], Compensation]") -> Optional[Dict[str, Any]]:
+    if compensation is None:
+        return None
+    if not isinstance(compensation, Compensation):
+        compensation = Compensation(compensation)
+    return compensation._fields()  # pyright: ignore[reportPrivateUsage]
+
+
 def _options(max_attempts: int, retry: Optional[Backoff], timeout: Optional[Duration],
              idempotent: bool) -> Dict[str, Any]:
     """What a step and a compensation have in common, without defaults."""
@@ -247,11 +255,28 @@ class Workflow:
         element.update(_options(max_attempts, retry, timeout, idempotent))
         if priority != 50:
             element["priority"] = priority
-        if compensation is not None and not isinstance(compensation, Compensation):
-            compensation = Compensation(compensation)
-        undo = compensation._fields() if compensation else None  # pyright: ignore[reportPrivateUsage]
-        self._add({**element, **_optional(on_failure=on_failure, compensation=undo),
+        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation)),
                    **_given(input=input, output=output), **_optional(metadata=metadata)})
+
+    def start(self, name: str, workflow: str, *, version: Optional[int] = None, input: Any = None,
+              key: Optional[str] = None, tags: Optional[Dict[str, str]] = None, wait: bool = True,
+              on_failure: Optional[str] = None, compensation: "Union[None, str, TaskType[Any, Any], Compensation]" = None,
+              metadata: Optional[Dict[str, Any]] = None) -> None:
+        """Starts an instance of another workflow and waits for its end, unless ``wait`` is false.  Without ``input`` the
+        child gets the data that arrives at the step.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("order")
+        >>> wf.start("bill", "billing", version=2, tags={"team": "red"})
+        >>> wf.text()
+        ... # doctest: +ELLIPSIS
+        '...[{"start":"bill","workflow":"billing","version":2,"tags":{"team":"red"}}]}'
+        """
+        element: Element = {"start": name, "workflow": workflow,
+                            **_optional(version=version, input=input, key=key, tags=tags or None)}
+        if not wait:
+            element["wait"] = False
+        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation), metadata=metadata)})
 
     def save_point(self, name: str) -> None:
         """A rollback stops here.

@@ -49,6 +49,17 @@ steps:
     event: payment.settled
     timeout: 1h
     on_failure: continue
+  - start: bill
+    workflow: billing
+    version: 2
+    input: {n: [1, null]}
+    key: k
+    tags: {team: red}
+    wait: false
+    on_failure: continue
+    compensation: {handler: unbill}
+  - start: mail_all
+    workflow: mail
   - step: close
 """
 
@@ -77,6 +88,9 @@ def order() -> Workflow:
     wf.parallel("tell", "mail", "sms")
     wf.human("approval", timeout="72h", on_timeout="continue")
     wf.wait("settled", event="payment.settled", timeout="1h", on_failure="continue")
+    wf.start("bill", "billing", version=2, input={"n": [1, None]}, key="k", tags={"team": "red"}, wait=False,
+             on_failure="continue", compensation="unbill")
+    wf.start("mail_all", "mail")
     wf.step("close")
     return wf
 

@@ -104,10 +104,44 @@ cairn_code postgres_find_telling(struct store_tx *tx, struct instance_row *ret_r
                               ret_count, reterr);
 }
 
-cairn_code postgres_list_children(struct store_tx *tx, const char *parent, bool is_compensating,
-                                  const char **ret_ids, size_t room, size_t *ret_count,
-                                  cairn_error *reterr)
+cairn_code postgres_list_children(struct store_tx *tx, const char *parent, int32_t seq,
+                                  bool is_compensating, const char **ret_ids, size_t room,
+                                  size_t *ret_count, cairn_error *reterr)
 {
-    struct postgres_params params = PARAMS(tx, TEXT(parent), INT(is_compensating), INT(room));
+    struct postgres_params params =
+        PARAMS(tx, ID(parent), INT(seq), INT(is_compensating), INT(room));
     return postgres_read_texts(tx, PG_LIST_CHILDREN, &params, ret_ids, ret_count, reterr);
+}
+
+cairn_code postgres_list_done_children(struct store_tx *tx, const struct children_row *step,
+                                       const char **ret_ids, size_t room, size_t *ret_count,
+                                       cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, ID(step->instance_id), INT(step->seq),
+                                           INT(step->round), INT(step->undo_below), INT(room));
+    return postgres_read_texts(tx, PG_LIST_DONE_CHILDREN, &params, ret_ids, ret_count, reterr);
+}
+
+cairn_code postgres_get_step_children(struct store_tx *tx, const char *instance_id, int32_t seq,
+                                      struct children_row *ret_row, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, ID(instance_id), INT(seq));
+    return postgres_read_one(tx, PG_GET_STEP_CHILDREN, &params, &children_row_type, ret_row,
+                             reterr);
+}
+
+cairn_code postgres_put_step_children(struct store_tx *tx, const struct children_row *rows,
+                                      size_t count, cairn_error *reterr)
+{
+    return postgres_write_rows(tx, PG_PUT_STEP_CHILDREN, &children_row_type, COLUMNS_INSERT,
+                               rows, count, reterr);
+}
+
+cairn_code postgres_find_ending_children(struct store_tx *tx, const char *instance_id,
+                                         struct children_row *ret_rows, size_t room,
+                                         size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, ID(instance_id), INT(room));
+    return postgres_read_rows(tx, PG_FIND_ENDING_CHILDREN, &params, &children_row_type,
+                              ret_rows, room, ret_count, reterr);
 }

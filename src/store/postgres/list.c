@@ -78,7 +78,9 @@ cairn_code postgres_walk(struct store_tx *tx, const struct list_walk *walk, int6
 {
     struct postgres_params params = PARAMS(tx, INT(walk->from), INT(walk->before), INT(room));
     enum postgres_query query = PG_WALK_INSTANCES;
-    if (walk->tag)
+    if (walk->parent)
+        query = PG_WALK_CHILDREN;
+    else if (walk->tag)
         query = PG_WALK_TAGGED;
     else if (walk->kind == LIST_JOBS)
         TRY(choose_job_walk(tx, walk, &query, reterr));
@@ -91,6 +93,8 @@ cairn_code postgres_walk(struct store_tx *tx, const struct list_walk *walk, int6
         param_text(&params, instance_status_name((enum instance_status)walk->status));
     if (query == PG_WALK_INSTANCES_BY_WORKFLOW)
         param_text(&params, walk->workflow);
+    if (walk->parent)
+        param_text(&params, walk->parent);
     if (walk->tag) {
         param_text(&params, walk->tag->name);
         param_text(&params, walk->tag->value);

@@ -91,12 +91,49 @@ cairn_code sqlite_find_telling(struct store_tx *tx, struct instance_row *ret_row
     return rows_read(&query, &instance_row_type, ret_rows, room, ret_count);
 }
 
-cairn_code sqlite_list_children(struct store_tx *tx, const char *parent, bool is_compensating,
-                                const char **ret_ids, size_t room, size_t *ret_count,
-                                cairn_error *reterr)
+cairn_code sqlite_list_children(struct store_tx *tx, const char *parent, int32_t seq,
+                                bool is_compensating, const char **ret_ids, size_t room,
+                                size_t *ret_count, cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_LIST_CHILDREN, reterr);
     bind_text(&query, ":parent", parent);
+    bind_place(&query, ":seq", seq);
     bind_int(&query, ":compensating", is_compensating);
     return texts_read(&query, ret_ids, room, ret_count);
+}
+
+cairn_code sqlite_list_done_children(struct store_tx *tx, const struct children_row *step,
+                                     const char **ret_ids, size_t room, size_t *ret_count,
+                                     cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_DONE_CHILDREN, reterr);
+    bind_text(&query, ":parent", step->instance_id);
+    bind_int(&query, ":seq", step->seq);
+    bind_int(&query, ":round", step->round);
+    bind_int(&query, ":below", step->undo_below);
+    return texts_read(&query, ret_ids, room, ret_count);
+}
+
+cairn_code sqlite_get_step_children(struct store_tx *tx, const char *instance_id, int32_t seq,
+                                    struct children_row *ret_row, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_GET_STEP_CHILDREN, reterr);
+    bind_text(&query, ":instance_id", instance_id);
+    bind_int(&query, ":seq", seq);
+    return row_find(&query, &children_row_type, ret_row);
+}
+
+cairn_code sqlite_put_step_children(struct store_tx *tx, const struct children_row *rows,
+                                    size_t count, cairn_error *reterr)
+{
+    return rows_write(tx, Q_PUT_STEP_CHILDREN, &children_row_type, rows, count, reterr);
+}
+
+cairn_code sqlite_find_ending_children(struct store_tx *tx, const char *instance_id,
+                                       struct children_row *ret_rows, size_t room,
+                                       size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_FIND_ENDING_CHILDREN, reterr);
+    bind_text(&query, ":instance_id", instance_id);
+    return rows_read(&query, &children_row_type, ret_rows, room, ret_count);
 }

@@ -85,7 +85,9 @@ cairn_code sqlite_walk(struct store_tx *tx, const struct list_walk *walk, int64_
                        size_t room, size_t *ret_count, bool *ret_is_exact, cairn_error *reterr)
 {
     enum query_number number = Q_WALK_INSTANCES;
-    if (walk->tag)
+    if (walk->parent)
+        number = Q_WALK_CHILDREN;
+    else if (walk->tag)
         number = Q_WALK_TAGGED;
     else if (walk->kind == LIST_JOBS)
         TRY(choose_job_walk(tx, walk, &number, reterr));
@@ -100,6 +102,8 @@ cairn_code sqlite_walk(struct store_tx *tx, const struct list_walk *walk, int64_
         bind_text(&query, ":status", instance_status_name((enum instance_status)walk->status));
     if (number == Q_WALK_INSTANCES_BY_WORKFLOW)
         bind_text(&query, ":workflow", walk->workflow);
+    if (walk->parent)
+        bind_text(&query, ":parent", walk->parent);
     if (walk->tag) {
         bind_text(&query, ":name", walk->tag->name);
         bind_text(&query, ":value", walk->tag->value);

@@ -159,14 +159,70 @@ SELECT {instance.columns i}
 -- Children of an instance that have not ended, oldest first.
 --
 --   $1  whose
---   $2  1: also those that are compensating
---   $3  how many at most
+--   $2  of the step at this place; -1: all
+--   $3  1: also those that are compensating
+--   $4  how many at most
+--
+-- Walks idx_workflow_instance_living.
+SELECT i.id::text
+  FROM workflow.workflow_instance AS i
+ WHERE i.parent = $1::uuid
+   AND i.finished_at IS NULL
+   AND ($2::bigint < 0 OR i.parent_seq = $2::bigint)
+   AND ($3::bigint = 1 OR i.status <> 'compensating')
+ ORDER BY i.parent, i.seq
+ LIMIT $4::bigint
+
+
+-- name: list_done_children
+-- doing: look for children
+-- Children of a step that are to be rolled back, the last element first.
+--
+--   $1  whose
+--   $2  the place of the step
+--   $3  the step's round
+--   $4  numbers below this
+--   $5  how many at most
 --
 -- Walks idx_workflow_instance_parent.
 SELECT i.id::text
   FROM workflow.workflow_instance AS i
- WHERE i.parent = $1::uuid
-   AND (i.status IN ('pending', 'running', 'waiting_signal', 'paused', 'dlq')
-        OR ($2::bigint = 1 AND i.status = 'compensating'))
- ORDER BY i.seq
- LIMIT $3::bigint
+ WHERE i.parent = $1::uuid AND i.parent_seq = $2::bigint AND i.parent_round = $3::bigint
+   AND i.seq < $4::bigint
+   AND i.status NOT IN ('cancelled', 'aborted')
+ ORDER BY i.parent DESC, i.seq DESC
+ LIMIT $5::bigint
+
+
+-- name: get_step_children
+-- doing: read the children of a step
+--
+--   $1  whose
+--   $2  the place of the step
+SELECT {children.columns c}
+  FROM workflow.workflow_step_children AS c
+ WHERE c.instance_id = $1::uuid AND c.seq = $2::bigint
+
+
+-- name: put_step_children
+-- doing: write the children of a step
+--
+--   $1..  an array for each column
+INSERT INTO workflow.workflow_step_children
+       ({children.insert})
+SELECT {children.values}
+  FROM (SELECT {children.arrays insert}) AS given
+ON CONFLICT (instance_id, seq) DO UPDATE
+   SET {children.excluded}
+
+
+-- name: find_ending_children
+-- doing: look for children
+-- Steps whose children are to be cancelled.
+--
+--   $1  whose
+--   $2  how many at most
+SELECT {children.columns c}
+  FROM workflow.workflow_step_children AS c
+ WHERE c.instance_id = $1::uuid AND c.is_ending AND c.living > 0
+ LIMIT $2::bigint

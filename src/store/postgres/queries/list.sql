@@ -46,6 +46,21 @@ SELECT i.seq
  LIMIT $3::bigint
 
 
+-- name: walk_children
+-- doing: list children
+-- Numbers of the children of an instance, falling; walks idx_workflow_instance_parent.
+--
+--   $1, $2  $1 <= seq < $2
+--   $3      how many at most
+--   $4      whose
+SELECT i.seq
+  FROM workflow.workflow_instance AS i
+ WHERE i.parent = $4::uuid
+   AND i.seq >= $1::bigint AND i.seq < $2::bigint
+ ORDER BY i.parent DESC, i.seq DESC
+ LIMIT $3::bigint
+
+
 -- name: walk_tagged
 -- doing: list by tag
 -- Numbers of jobs or instances that have a tag, falling.

@@ -101,14 +101,65 @@ SELECT {instance.columns}
 -- Children of an instance that have not ended, oldest first.
 --
 --   :parent        whose
+--   :seq           of the step at this place; NULL: all
 --   :compensating  1: also those that are compensating
 --   :room          how many at most
+--
+-- Walks idx_workflow_instance_living.
+SELECT id
+  FROM workflow_instance INDEXED BY idx_workflow_instance_living
+ WHERE parent = :parent
+   AND finished_at IS NULL
+   AND (:seq IS NULL OR parent_seq = :seq)
+   AND (:compensating OR status <> 'compensating')
+ ORDER BY seq
+ LIMIT :room;
+
+
+-- name: list_done_children
+-- doing: look for children
+-- Children of a step that are to be rolled back, the last element first.
+--
+--   :parent  whose
+--   :seq     the place of the step
+--   :round   the step's round
+--   :below   numbers below this
+--   :room    how many at most
 --
 -- Walks idx_workflow_instance_parent.
 SELECT id
   FROM workflow_instance INDEXED BY idx_workflow_instance_parent
- WHERE parent = :parent
-   AND (status IN ('pending', 'running', 'waiting_signal', 'paused', 'dlq')
-        OR (:compensating AND status = 'compensating'))
- ORDER BY seq
+ WHERE parent = :parent AND parent_seq = :seq AND parent_round = :round AND seq < :below
+   AND status NOT IN ('cancelled', 'aborted')
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: get_step_children
+-- doing: read the children of a step
+--
+--   :instance_id  whose
+--   :seq          the place of the step
+SELECT {children.columns}
+  FROM workflow_step_children
+ WHERE instance_id = :instance_id AND seq = :seq;
+
+
+-- name: put_step_children
+-- doing: write the children of a step
+INSERT INTO workflow_step_children ({children.insert})
+VALUES ({children.values})
+ON CONFLICT (instance_id, seq) DO UPDATE
+   SET {children.excluded};
+
+
+-- name: find_ending_children
+-- doing: look for children
+-- Steps whose children are to be cancelled.
+--
+--   :instance_id  whose
+--   :room         how many at most
+SELECT {children.columns}
+  FROM workflow_step_children
+ WHERE instance_id = :instance_id AND is_ending = 1 AND living > 0
  LIMIT :room;

@@ -39,6 +39,21 @@ SELECT seq
  LIMIT :room;
 
 
+-- name: walk_children
+-- doing: list children
+-- Numbers of the children of an instance, falling.
+--
+--   :parent         whose
+--   :from, :before  from <= seq < before
+--   :room           how many at most
+SELECT seq
+  FROM workflow_instance INDEXED BY idx_workflow_instance_parent
+ WHERE parent = :parent
+   AND seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
 -- name: walk_tagged
 -- doing: list by tag
 -- Numbers of jobs or instances that have a tag, falling.

@@ -148,6 +148,13 @@ DELETE FROM workflow_log WHERE instance_id = :id;
 DELETE FROM workflow_intake WHERE instance_id = :id;
 
 
+-- name: purge_step_children
+-- doing: purge an instance
+--
+--   :id  whose
+DELETE FROM workflow_step_children WHERE instance_id = :id;
+
+
 -- name: purge_instance
 -- doing: purge an instance
 -- Triggers remove its tags.

@@ -1,0 +1,333 @@
+/* core/flow_children.c - steps that start other instances and wait for them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A step that begins to wait for children only says so (is_telling): the engine then starts as many as
+ * are wanted, tells of each end, and rolls them back when the step is undone (engine/batch_family.c).
+ * What became of them is counted in a row of its own, since the step's has the data.
+ *
+ *     waiting        children are started, their ends counted; what they decide follows when all that
+ *                    were started have ended
+ *     is_ending      it is decided, or the step was stopped: those that live are cancelled
+ *     compensation   those that completed are rolled back, the last first
+ */
+#include "core/flow_inside.h"
+
+#include <string.h>
+
+static struct instance_row *ask_engine(struct flow *flow)
+{
+    flow->instance->is_telling = true;
+    flow->is_dirty = true;
+    return flow->instance;
+}
+
+bool step_is_parent(const struct flow *flow, const struct flow_step *step)
+{
+    return step->row.kind == KIND_START && !flow->instance->is_function;
+}
+
+bool step_was_called(const struct flow *flow, const struct flow_step *step)
+{
+    bool is_called = step->row.kind == KIND_TASK || step_is_parent(flow, step);
+    return is_called && step->row.started_at_us;
+}
+
+/* ---- forward -------------------------------------------------------------------------------- */
+
+cairn_code children_begin(struct flow *flow, struct flow_step *step)
+{
+    struct step_children *children;
+    TRY(flow->source->children(flow, step, &children));
+    children->row = (struct children_row){.instance_id = children->row.instance_id,
+                                          .seq = children->row.seq,
+                                          .round = children->row.round + 1,
+                                          .size = 1};
+    children->is_dirty = true;
+    ask_engine(flow);
+    step_set(flow, step, STEP_WAITING);
+    return flow_note(flow, "step_waiting", step, FACTS(.reason = "child"));
+}
+
+/* All that were started have ended, and no more are wanted. */
+static cairn_code conclude(struct flow *flow, struct flow_step *step,
+                           const struct children_row *row, const char *output)
+{
+    if (row->done == row->size)
+        return step_complete(flow, step, output, NULL);
+    return step_fail(flow, step, row->error, 1);
+}
+
+/* A parent that fails lets what was called end, and keeps its results. */
+static cairn_code record(struct flow *flow, struct flow_step *step,
+                         const struct children_row *row, const char *output)
+{
+    bool is_done = row->done == row->size;
+    step->row.output = is_done ? output : NULL;
+    step->row.error = is_done ? NULL : row->error;
+    step_set(flow, step, is_done ? STEP_COMPLETED : STEP_SKIPPED);
+    if (!is_done)
+        step_set_stop(flow, step, STOP_ROLLBACK);
+    step_number(flow, step);
+    return flow_note(flow, is_done ? "step_completed" : "step_skipped", step,
+                     FACTS(.error = step->row.error));
+}
+
+/* What follows from the counts.  Held while the instance is frozen. */
+static cairn_code follow(struct flow *flow, struct flow_step *step,
+                         struct step_children *children, const char *output)
+{
+    const struct children_row *row = &children->row;
+    bool is_over = row->living == 0 && row->begun == row->size;
+    if (step->row.status != STEP_WAITING || flow_is_frozen(flow))
+        return CAIRN_OK;
+    if (flow->instance->goal)
+        return row->living == 0 ? record(flow, step, row, output) : CAIRN_OK;
+    if (is_over)
+        return conclude(flow, step, row, output);
+    ask_engine(flow);
+    return CAIRN_OK;
+}
+
+cairn_code children_thaw(struct flow *flow, struct flow_step *step)
+{
+    struct step_children *children;
+    TRY(flow->source->children(flow, step, &children));
+    return follow(flow, step, children, step->row.output);
+}
+
+cairn_code flow_children_wanted(struct flow *flow, struct flow_step *step, int32_t *ret_count)
+{
+    struct step_children *children;
+    *ret_count = 0;
+    if (!step_is_parent(flow, step) || step->row.status != STEP_WAITING || step->row.is_held ||
+        flow->instance->goal || flow_is_frozen(flow))
+        return CAIRN_OK;
+    TRY(flow->source->config(flow, step));
+    TRY(flow->source->children(flow, step, &children));
+    if (!children->row.is_ending)
+        *ret_count = children->row.size - children->row.begun;
+    return CAIRN_OK;
+}
+
+cairn_code flow_child_started(struct flow *flow, struct flow_step *step, const char *id)
+{
+    struct step_children *children;
+    TRY(flow->source->children(flow, step, &children));
+    children->row.begun++;
+    children->is_dirty = true;
+    if (!step->config->child.is_left) {
+        children->row.living++;
+        return CAIRN_OK;
+    }
+    const char *output = arena_printf(flow->arena, "{\"id\":\"%s\"}", id);
+    NEED(output, flow->error);
+    children->row.done++;
+    TRY(follow(flow, step, children, output));
+    return flow_settle(flow);
+}
+
+static void count_failed(struct children_row *row, const char *error)
+{
+    row->failed++;
+    if (!row->error)
+        row->error = error;
+}
+
+cairn_code flow_child_refused(struct flow *flow, struct flow_step *step, const char *error)
+{
+    struct step_children *children;
+    TRY(flow->source->children(flow, step, &children));
+    children->row.begun++;
+    children->is_dirty = true;
+    count_failed(&children->row, error);
+    TRY(follow(flow, step, children, NULL));
+    return flow_settle(flow);
+}
+
+/* ---- stopping ------------------------------------------------------------------------------- */
+
+cairn_code children_live(struct flow *flow, struct flow_step *step, bool *ret_is_living)
+{
+    struct step_children *children;
+    *ret_is_living = false;
+    if (!step_is_parent(flow, step) || step->row.status != STEP_WAITING)
+        return CAIRN_OK;
+    TRY(flow->source->children(flow, step, &children));
+    *ret_is_living = children->row.living > 0;
+    return CAIRN_OK;
+}
+
+cairn_code children_supersede(struct flow *flow, struct flow_step *step)
+{
+    struct step_children *children;
+    if (!step_is_parent(flow, step) || step->row.status != STEP_WAITING)
+        return CAIRN_OK;
+    TRY(flow->source->children(flow, step, &children));
+    children->row.is_ending = true;
+    children->is_dirty = true;
+    ask_engine(flow);
+    return CAIRN_OK;
+}
+
+/* ---- undo ----------------------------------------------------------------------------------- */
+
+cairn_code children_are_done(struct flow *flow, struct flow_step *step, bool *ret_are_done)
+{
+    struct step_children *children;
+    *ret_are_done = false;
+    if (!step_is_parent(flow, step) || step->config->compensation.handler ||
+        step->config->child.is_left)
+        return CAIRN_OK;
+    TRY(flow->source->children(flow, step, &children));
+    *ret_are_done = children->row.done > 0;
+    return CAIRN_OK;
+}
+
+cairn_code children_undo(struct flow *flow, struct flow_step *step)
+{
+    struct step_children *children;
+    TRY(flow->source->children(flow, step, &children));
+    children->row.undo_below = INT64_MAX;
+    children->row.is_undo_failed = false;
+    children->row.error = NULL;
+    children->is_dirty = true;
+    ask_engine(flow);
+    return CAIRN_OK;
+}
+
+static cairn_code end_undo(struct flow *flow, struct flow_step *step,
+                           const struct children_row *row)
+{
+    if (row->living || row->undo_below)
+        return CAIRN_OK;
+    if (!row->is_undo_failed)
+        return undo_succeeded(flow, step);
+    step->row.undo_error = row->error;
+    TRY(flow->source->set_error(flow, &flow->instance->undo_error, step->row.name, row->error,
+                                1));
+    return undo_exhausted(flow, step);
+}
+
+cairn_code flow_undo_wanted(struct flow *flow, struct flow_step *step,
+                            const struct children_row **ret_row)
+{
+    struct step_children *children;
+    *ret_row = NULL;
+    if (!step_is_parent(flow, step) || step->row.status != STEP_COMPENSATION ||
+        step->row.task_type)
+        return CAIRN_OK;
+    TRY(flow->source->children(flow, step, &children));
+    if (children->row.undo_below)
+        *ret_row = &children->row;
+    return CAIRN_OK;
+}
+
+void flow_child_counted(struct flow *flow, int32_t by)
+{
+    flow->instance->child_count += by;
+    flow->instance->own_child_count += by;
+    flow->is_dirty = true;
+}
+
+cairn_code flow_child_rolling(struct flow *flow, struct flow_step *step, int64_t seq)
+{
+    struct step_children *children;
+    TRY(flow->source->children(flow, step, &children));
+    children->is_dirty = true;
+    children->row.undo_below = seq;
+    children->row.living++;
+    flow_child_counted(flow, 1);
+    return CAIRN_OK;
+}
+
+cairn_code flow_child_passed_over(struct flow *flow, struct flow_step *step, int64_t seq,
+                                  const char *error)
+{
+    struct step_children *children;
+    TRY(flow->source->children(flow, step, &children));
+    children->is_dirty = true;
+    children->row.undo_below = seq;
+    if (error) {
+        children->row.is_undo_failed = true;
+        children->row.error = error;
+    }
+    return CAIRN_OK;
+}
+
+cairn_code flow_undo_listed(struct flow *flow, struct flow_step *step)
+{
+    struct step_children *children;
+    TRY(flow->source->children(flow, step, &children));
+    children->is_dirty = true;
+    children->row.undo_below = 0;
+    TRY(end_undo(flow, step, &children->row));
+    return flow_settle(flow);
+}
+
+cairn_code flow_roll_back(struct flow *flow, const struct flow_who *who)
+{
+    struct instance_row *instance = flow->instance;
+    cairn_code verdict = CAIRN_OK;
+    instance->is_told = false;
+    flow->is_dirty = true;
+    if (instance->status == INSTANCE_COMPENSATING)
+        return CAIRN_OK; /* it ends, and then tells */
+    if (instance->status == INSTANCE_COMPLETED) {
+        instance->generation++;
+        instance->finished_at_us = 0;
+        instance_set(flow, INSTANCE_RUNNING,
+                     true); /* not seen: it is compensating right after */
+    }
+    return flow_cancel(flow, who, &verdict);
+}
+
+/* ---- ends ----------------------------------------------------------------------------------- */
+
+static cairn_code count_end(struct flow *flow, struct flow_step *step,
+                            struct step_children *children, const struct child_end *end)
+{
+    struct children_row *row = &children->row;
+    bool is_undo = step->row.status == STEP_COMPENSATION;
+    children->is_dirty = true;
+    row->living--;
+    if (end->status == INSTANCE_COMPLETED) {
+        row->done++;
+        row->bytes += end->output ? (int64_t)strlen(end->output) : 0;
+    } else if (!is_undo) {
+        count_failed(row, end->error);
+    } else if (end->status == INSTANCE_CANCELLED) {
+        row->done--;
+    } else {
+        row->is_undo_failed = true;
+        row->error = end->error;
+    }
+    if (is_undo)
+        return end_undo(flow, step, row);
+    /* Kept where the thaw finds it. */
+    if (flow_is_frozen(flow) && step->row.status == STEP_WAITING) {
+        step->row.output = end->output;
+        step_touch(flow, step);
+    }
+    return follow(flow, step, children, end->output);
+}
+
+cairn_code flow_child_told(struct flow *flow, struct flow_step *step,
+                           const struct child_end *end)
+{
+    struct instance_row *instance = flow->instance;
+    bool is_awaited = instance->goal && instance->awaited_count > 0;
+    struct step_children *children = NULL;
+    flow_child_counted(flow, -1);
+    if (step && step->row.status != STEP_PENDING) {
+        TRY(flow->source->config(flow, step));
+        TRY(flow->source->children(flow, step, &children));
+        if (children->row.round == end->round && children->row.living > 0)
+            TRY(count_end(flow, step, children, end));
+    }
+    if (is_awaited) {
+        instance->awaited_count--;
+        TRY(goal_go_on(flow));
+    }
+    return flow_settle(flow);
+}
