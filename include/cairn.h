@@ -1052,6 +1052,10 @@ CAIRN_API void cairn_builder_else(cairn_builder *builder);
 CAIRN_API void cairn_builder_fork(cairn_builder *builder, const char *name, const char *join);
 CAIRN_API void cairn_builder_branch(cairn_builder *builder);
 CAIRN_API void cairn_builder_parallel(cairn_builder *builder, const char *name);
+/* The elements that follow are done for each element of the list `over`, up to cairn_builder_end().
+ * options: max_parallel, join, collect, on_failure, compensation, metadata. */
+CAIRN_API void cairn_builder_map(cairn_builder *builder, const char *name, const char *over,
+                                 const char *options);
 CAIRN_API void cairn_builder_end(cairn_builder *builder); /* of a condition, fork or parallel */
 CAIRN_API cairn_code cairn_builder_text(cairn_builder *builder, const char **ret_text,
                                         cairn_error *reterr);

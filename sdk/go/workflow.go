@@ -224,6 +224,38 @@ func (w *Workflow) Start(name, workflow string, spec *ChildSpec) *Workflow {
 	return w.add(append(o, metadataFields(spec.Metadata)...))
 }
 
+// MapSpec says how a list is run over; what is zero has the engine's default.
+type MapSpec struct {
+	MaxParallel  int32         // elements at one time; 0: 20
+	Join         string        // "" or "all", "any"
+	AtLeast      int32         // so many must complete, in place of Join; 0: as Join says
+	CountOnly    bool          // the output is {"count", "completed", "failed"}
+	OnFailure    string        // as in StepSpec
+	Compensation *Compensation // nil: every element is rolled back
+	Metadata     map[string]any
+}
+
+// Map adds elements that are done for each element of the list that over yields, such as "{{ .recipients }}"; spec nil: all defaults.
+func (w *Workflow) Map(name, over string, each func(*Workflow), spec *MapSpec) *Workflow {
+	o := object{{"map", name}, {"over", over}, {"steps", w.nested(each)}}
+	if spec == nil {
+		return w.add(o)
+	}
+	if spec.MaxParallel != 0 && spec.MaxParallel != 20 {
+		o = append(o, field{"max_parallel", spec.MaxParallel})
+	}
+	if spec.AtLeast != 0 {
+		o = append(o, field{"join", object{{"at_least", spec.AtLeast}}})
+	} else if spec.Join != "all" {
+		o = append(o, field{"join", text(spec.Join)})
+	}
+	if spec.CountOnly {
+		o = append(o, field{"collect", false})
+	}
+	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)})
+	return w.add(append(o, metadataFields(spec.Metadata)...))
+}
+
 // SavePoint adds a place at which a rollback stops.
 func (w *Workflow) SavePoint(name string) *Workflow { return w.add(object{{"save_point", name}}) }
 

@@ -55,7 +55,8 @@ struct step_children {
 /* How a child has ended, for the step that it is a child of. */
 struct child_end {
     enum instance_status status;
-    int32_t round;      /* of the step, in which it was started */
+    int32_t round; /* of the step, in which it was started */
+    int32_t element;
     const char *output; /* completed */
     const char *error;  /* else */
 };
@@ -95,6 +96,16 @@ struct flow_source {
     /* Always the same for a step; all 0 if it has had none. */
     cairn_code (*children)(struct flow *flow, const struct flow_step *step,
                            struct step_children **ret_children);
+
+    /* The list that a map runs over, kept in portions for its present round; how many there are.
+     * *ret_flaw: why there is none; else NULL. */
+    cairn_code (*elements)(struct flow *flow, const struct flow_step *step,
+                           const struct children_row *row, int32_t *ret_count,
+                           const char **ret_flaw);
+
+    /* The array of its children's outputs, null for those that did not complete. */
+    cairn_code (*collect)(struct flow *flow, const struct children_row *row,
+                          const char **ret_output);
 
     /* A row that was not planned: something that a function remembers. */
     cairn_code (*insert)(struct flow *flow, const struct step_row *row,
@@ -140,6 +151,7 @@ struct flow {
     struct instance_row *instance;
     bool is_dirty; /* the instance's row must be written */
     int64_t now_us;
+    size_t max_bytes; /* of an output */
     struct rng *rng;
     struct arena *arena;
     size_t value_max;          /* bytes of what an expression may make */

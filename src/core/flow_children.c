@@ -27,6 +27,12 @@ bool step_is_parent(const struct flow *flow, const struct flow_step *step)
     return step->row.kind == KIND_START && !flow->instance->is_function;
 }
 
+/* Its config is read. */
+static bool step_is_map(const struct flow_step *step)
+{
+    return step->config->child.over != NULL;
+}
+
 bool step_was_called(const struct flow *flow, const struct flow_step *step)
 {
     bool is_called = step->row.kind == KIND_TASK || step_is_parent(flow, step);
@@ -35,34 +41,79 @@ bool step_was_called(const struct flow *flow, const struct flow_step *step)
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-cairn_code children_begin(struct flow *flow, struct flow_step *step)
+/* How many must complete. */
+static int32_t needed(const struct flow_step *step, const struct children_row *row)
 {
-    struct step_children *children;
-    TRY(flow->source->children(flow, step, &children));
-    children->row = (struct children_row){.instance_id = children->row.instance_id,
-                                          .seq = children->row.seq,
-                                          .round = children->row.round + 1,
-                                          .size = 1};
-    children->is_dirty = true;
-    ask_engine(flow);
-    step_set(flow, step, STEP_WAITING);
-    return flow_note(flow, "step_waiting", step, FACTS(.reason = "child"));
+    int32_t at_least = step->config->child.at_least;
+    return at_least && row->size ? at_least : row->size;
+}
+
+static bool is_won(const struct flow_step *step, const struct children_row *row)
+{
+    return row->done >= needed(step, row);
+}
+
+static bool is_too_large(const struct flow *flow, const struct flow_step *step,
+                         const struct children_row *row)
+{
+    bool is_collecting = step_is_map(step) && !step->config->child.is_counted;
+    return is_collecting && (size_t)row->bytes + (size_t)row->done + 1 > flow->max_bytes;
+}
+
+static bool is_lost(const struct flow *flow, const struct flow_step *step,
+                    const struct children_row *row)
+{
+    return row->failed > row->size - needed(step, row) || is_too_large(flow, step, row);
+}
+
+static cairn_code make_output(struct flow *flow, const struct flow_step *step,
+                              const struct children_row *row, const char **output)
+{
+    if (!step_is_map(step))
+        return CAIRN_OK;
+    if (!step->config->child.is_counted)
+        return flow->source->collect(flow, row, output);
+    *output = arena_printf(flow->arena, "{\"count\":%d,\"completed\":%d,\"failed\":%d}",
+                           (int)row->size, (int)row->done, (int)row->failed);
+    return *output ? CAIRN_OK : fail_memory(flow->error);
+}
+
+static cairn_code make_error(const struct flow *flow, const struct flow_step *step,
+                             const struct children_row *row, const char **ret_error)
+{
+    *ret_error = row->error;
+    if (step_is_map(step) && is_won(step, row))
+        *ret_error = arena_printf(flow->arena,
+                                  "its output has more than %zu bytes; collect: false gives "
+                                  "counts instead",
+                                  flow->max_bytes);
+    else if (!row->error)
+        *ret_error = arena_printf(flow->arena, "%d must complete, and there are %d elements",
+                                  (int)needed(step, row), (int)row->size);
+    return *ret_error ? CAIRN_OK : fail_memory(flow->error);
 }
 
 /* All that were started have ended, and no more are wanted. */
 static cairn_code conclude(struct flow *flow, struct flow_step *step,
                            const struct children_row *row, const char *output)
 {
-    if (row->done == row->size)
-        return step_complete(flow, step, output, NULL);
-    return step_fail(flow, step, row->error, 1);
+    const char *error;
+    if (is_won(step, row) && !is_too_large(flow, step, row)) {
+        TRY(make_output(flow, step, row, &output));
+        if (!step_is_map(step) || strlen(output) <= flow->max_bytes)
+            return step_complete(flow, step, output, NULL);
+    }
+    TRY(make_error(flow, step, row, &error));
+    return step_fail(flow, step, error, 1);
 }
 
 /* A parent that fails lets what was called end, and keeps its results. */
 static cairn_code record(struct flow *flow, struct flow_step *step,
                          const struct children_row *row, const char *output)
 {
-    bool is_done = row->done == row->size;
+    bool is_done = is_won(step, row) && !is_too_large(flow, step, row);
+    if (is_done)
+        TRY(make_output(flow, step, row, &output));
     step->row.output = is_done ? output : NULL;
     step->row.error = is_done ? NULL : row->error;
     step_set(flow, step, is_done ? STEP_COMPLETED : STEP_SKIPPED);
@@ -77,21 +128,45 @@ static cairn_code record(struct flow *flow, struct flow_step *step,
 static cairn_code follow(struct flow *flow, struct flow_step *step,
                          struct step_children *children, const char *output)
 {
-    const struct children_row *row = &children->row;
-    bool is_over = row->living == 0 && row->begun == row->size;
+    struct children_row *row = &children->row;
     if (step->row.status != STEP_WAITING || flow_is_frozen(flow))
         return CAIRN_OK;
     if (flow->instance->goal)
         return row->living == 0 ? record(flow, step, row, output) : CAIRN_OK;
-    if (is_over)
+    if (!row->is_ending && (is_won(step, row) || is_lost(flow, step, row))) {
+        row->is_ending = true;
+        children->is_dirty = true;
+    }
+    if (row->living == 0 && (row->is_ending || row->begun == row->size))
         return conclude(flow, step, row, output);
-    ask_engine(flow);
+    if (row->is_ending || row->begun < row->size)
+        ask_engine(flow);
     return CAIRN_OK;
+}
+
+cairn_code children_begin(struct flow *flow, struct flow_step *step)
+{
+    struct step_children *children;
+    const char *flaw = NULL;
+    TRY(flow->source->children(flow, step, &children));
+    children->row = (struct children_row){.instance_id = children->row.instance_id,
+                                          .seq = children->row.seq,
+                                          .round = children->row.round + 1,
+                                          .size = 1};
+    children->is_dirty = true;
+    if (step_is_map(step))
+        TRY(flow->source->elements(flow, step, &children->row, &children->row.size, &flaw));
+    if (flaw)
+        return step_fail(flow, step, flaw, 1);
+    step_set(flow, step, STEP_WAITING);
+    TRY(flow_note(flow, "step_waiting", step, FACTS(.reason = "child")));
+    return follow(flow, step, children, NULL);
 }
 
 cairn_code children_thaw(struct flow *flow, struct flow_step *step)
 {
     struct step_children *children;
+    TRY(flow->source->config(flow, step));
     TRY(flow->source->children(flow, step, &children));
     return follow(flow, step, children, step->row.output);
 }
@@ -105,8 +180,10 @@ cairn_code flow_children_wanted(struct flow *flow, struct flow_step *step, int32
         return CAIRN_OK;
     TRY(flow->source->config(flow, step));
     TRY(flow->source->children(flow, step, &children));
-    if (!children->row.is_ending)
-        *ret_count = children->row.size - children->row.begun;
+    int32_t left = children->row.size - children->row.begun;
+    int32_t room = step->config->child.max_parallel - children->row.living;
+    if (!children->row.is_ending && room > 0)
+        *ret_count = left < room ? left : room;
     return CAIRN_OK;
 }
 
@@ -118,6 +195,10 @@ cairn_code flow_child_started(struct flow *flow, struct flow_step *step, const c
     children->is_dirty = true;
     if (!step->config->child.is_left) {
         children->row.living++;
+        /* A portion of the elements is at an end, perhaps. */
+        if (children->row.begun < children->row.size &&
+            children->row.living < step->config->child.max_parallel)
+            ask_engine(flow);
         return CAIRN_OK;
     }
     const char *output = arena_printf(flow->arena, "{\"id\":\"%s\"}", id);
@@ -199,6 +280,8 @@ cairn_code children_undo(struct flow *flow, struct flow_step *step)
 static cairn_code end_undo(struct flow *flow, struct flow_step *step,
                            const struct children_row *row)
 {
+    if (row->undo_below && !row->living)
+        ask_engine(flow); /* for the next portion */
     if (row->living || row->undo_below)
         return CAIRN_OK;
     if (!row->is_undo_failed)
@@ -305,7 +388,7 @@ static cairn_code count_end(struct flow *flow, struct flow_step *step,
     if (is_undo)
         return end_undo(flow, step, row);
     /* Kept where the thaw finds it. */
-    if (flow_is_frozen(flow) && step->row.status == STEP_WAITING) {
+    if (flow_is_frozen(flow) && step->row.status == STEP_WAITING && !step_is_map(step)) {
         step->row.output = end->output;
         step_touch(flow, step);
     }

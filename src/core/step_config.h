@@ -12,6 +12,7 @@
  *                 input, output (templates, core/template.h)
  *   wait, human   event (wait), timeout_ms, on_timeout, on_failure, input
  *   start         workflow, version, input, key, tags, wait (false), on_failure, compensation
+ *   map           over, max_parallel, at_least, collect (false), on_failure, compensation
  *   condition     when, then [first, last], else [first, last]
  *   fork          branches [[first, last], ...], join (its place)
  *   join          any, fork (its place), wait_for [names]
@@ -61,6 +62,11 @@ struct child_config {
     const char *key;   /* NULL: none */
     const char *tags;  /* a JSON object; NULL: none */
     bool is_left;      /* wait: false */
+
+    const char *over;     /* map: a template, JSON; NULL: start */
+    int32_t max_parallel; /* so many at one time */
+    int32_t at_least;     /* so many must complete; 0: all */
+    bool is_counted;      /* collect: false */
 };
 
 struct step_config {
@@ -78,7 +84,7 @@ struct step_config {
     const char *output; /* task: a template; NULL: what the handler answers */
     struct place_list reads, output_reads; /* of input or when; of output */
 
-    struct child_config child; /* start */
+    struct child_config child; /* start, map */
 
     const char *when; /* condition */
     struct place_range then_list, else_list;

@@ -44,6 +44,7 @@ struct why_step {
     const struct instance_row
         *child;                 /* that it waits for, or that is rolled back; NULL: none */
     const cairn_why *child_why; /* NULL: not looked for */
+    const struct children_row *children; /* of a map; NULL: not known */
 };
 
 struct why_facts {

@@ -97,6 +97,14 @@ static bool is_child(const struct task_facts *task)
            task->step->child;
 }
 
+static bool is_mapping(const struct task_facts *task)
+{
+    const struct step_row *row = task->step->row;
+    bool is_undo = row->status == STEP_COMPENSATION && !row->task_type;
+    return row->kind == KIND_START && (row->status == STEP_WAITING || is_undo) &&
+           task->step->children;
+}
+
 static bool is_decision(const struct task_facts *task)
 {
     return task->step->row->status == STEP_WAITING_DECISION;
@@ -214,6 +222,19 @@ static void say_child(struct saying *s, const struct task_facts *task)
         saying_text(s, "why", why->text);
 }
 
+static void say_mapping(struct saying *s, const struct task_facts *task)
+{
+    const struct children_row *row = task->step->children;
+    if (task->is_undo) {
+        saying_add(s, "Undoing {undone}: ");
+        saying_text(s, "undone", task->name);
+    }
+    saying_add(s, "{done} of {n} elements done, {failed} failed.");
+    saying_int(s, "done", row->done);
+    saying_int(s, "n", row->size);
+    saying_int(s, "failed", row->failed);
+}
+
 static void say_decision(struct saying *s, const struct task_facts *task)
 {
     const char *step = task->name;
@@ -244,6 +265,7 @@ static const struct task_rule current_rules[] = {
     {"parked_step", URGENCY_PERSON, is_parked, say_parked},
     {"held", URGENCY_WAITS, is_held, say_held},
     {"child", URGENCY_WAITS, is_child, say_child},
+    {"mapping", URGENCY_WORKS, is_mapping, say_mapping},
     {NULL, URGENCY_NONE, is_ready, say_ready},
     {"timer_over", URGENCY_STUCK, is_timer_over, say_timer_over},
     {"event", URGENCY_WAITS, is_wait, say_event},

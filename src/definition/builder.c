@@ -27,6 +27,7 @@ enum opened {
     OPEN_FORK, /* before its first branch */
     OPEN_BRANCH,
     OPEN_PARALLEL,
+    OPEN_MAP,
 };
 
 struct cairn_builder {
@@ -309,6 +310,15 @@ void cairn_builder_parallel(cairn_builder *builder, const char *name)
 {
     if (begin(builder, ELEMENT_PARALLEL, name, NULL, NULL))
         open_list(builder, OPEN_PARALLEL, "steps");
+}
+
+void cairn_builder_map(cairn_builder *builder, const char *name, const char *over,
+                       const char *options)
+{
+    if (!begin(builder, ELEMENT_MAP, name, "over", over))
+        return;
+    add_options(builder, name, options);
+    open_list(builder, OPEN_MAP, "steps");
 }
 
 void cairn_builder_end(cairn_builder *builder)

@@ -131,6 +131,25 @@ static void write_start(struct json_out *out, const struct element *element)
     write_compensation(out, &element->config.compensation);
 }
 
+static void write_map(struct json_out *out, const struct element *element)
+{
+    const struct child_config *child = &element->config.child;
+    json_raw(json_key(out, "over"), child->over);
+    write_list(json_key(out, "steps"), &element->each);
+    if (child->max_parallel != PARALLEL_DEFAULT)
+        json_int(json_key(out, "max_parallel"), child->max_parallel);
+    if (child->at_least == 1) {
+        write_text(out, "join", "any");
+    } else if (child->at_least) {
+        json_open(json_key(out, "join"), '{');
+        json_int(json_key(out, "at_least"), child->at_least);
+        json_close(out, '}');
+    }
+    if (child->is_counted)
+        json_bool(json_key(out, "collect"), false);
+    write_compensation(out, &element->config.compensation);
+}
+
 static void write_element(struct json_out *out, const struct element *element)
 {
     const struct step_config *config = &element->config;
@@ -140,6 +159,8 @@ static void write_element(struct json_out *out, const struct element *element)
         write_task(out, element);
     if (element->kind == ELEMENT_START)
         write_start(out, element);
+    if (element->kind == ELEMENT_MAP)
+        write_map(out, element);
     if (element->kind == ELEMENT_CONDITION)
         write_condition(out, element);
     if (element->kind == ELEMENT_FORK)

@@ -13,6 +13,7 @@
 struct used_name {
     const char *name;
     const struct element *element;
+    const struct element *map; /* that it is inside of; NULL: none */
     bool is_join;
 };
 
@@ -21,15 +22,19 @@ struct used_names {
     size_t count;
 };
 
-static void add_names(struct used_names *names, const struct element_list *list)
+static void add_names(struct used_names *names, const struct element_list *list,
+                      const struct element *map)
 {
     for (const struct element *element = list->first; element; element = element->next) {
         if (element->name)
-            names->list[names->count++] = (struct used_name){element->name, element, false};
+            names->list[names->count++] = 
+                (struct used_name){element->name, element, map, false};
         if (element->join_name)
-            names->list[names->count++] = (struct used_name){element->join_name, element, true};
+            names->list[names->count++] = 
+                (struct used_name){element->join_name, element, map, true};
         for (size_t i = 0; i < element->list_count; i++)
-            add_names(names, &element->lists[i]);
+            add_names(names, &element->lists[i], map);
+        add_names(names, &element->each, element);
     }
 }
 
@@ -80,14 +85,15 @@ static int compare_name(const void *key, const void *used)
 }
 
 static void find_named(struct reading *reading, const struct used_names *names,
-                       const struct element *element, const struct named_steps *steps)
+                       const struct element *map, const struct element *element,
+                       const struct named_steps *steps)
 {
     char name[QUOTED_TEXT], subject[QUOTED_TEXT];
     for (size_t i = 0; i < steps->count; i++) {
         struct named_step *step = &steps->items[i];
         const struct used_name *used =
             bsearch(step->name, names->list, names->count, sizeof *used, compare_name);
-        if (used) {
+        if (used && used->map == map) { /* an element of a map is an instance of its own */
             step->element = used->element;
             step->is_join = used->is_join;
             continue;
@@ -100,13 +106,14 @@ static void find_named(struct reading *reading, const struct used_names *names,
 }
 
 static void find_all_named(struct reading *reading, const struct used_names *names,
-                           const struct element_list *list)
+                           const struct element *map, const struct element_list *list)
 {
     for (const struct element *element = list->first; element; element = element->next) {
-        find_named(reading, names, element, &element->reads);
-        find_named(reading, names, element, &element->output_reads);
+        find_named(reading, names, map, element, &element->reads);
+        find_named(reading, names, map, element, &element->output_reads);
         for (size_t i = 0; i < element->list_count; i++)
-            find_all_named(reading, names, &element->lists[i]);
+            find_all_named(reading, names, map, &element->lists[i]);
+        find_all_named(reading, names, element, &element->each);
     }
 }
 
@@ -118,7 +125,7 @@ void workflow_check_names(struct reading *reading, struct workflow *workflow)
     if (!list)
         return;
     struct used_names names = {.list = list};
-    add_names(&names, &workflow->elements);
+    add_names(&names, &workflow->elements, NULL);
     for (size_t i = 0; i < names.count; i++)
         refuse_reserved(reading, &list[i]);
     qsort(list, names.count, sizeof *list, compare);
@@ -128,5 +135,5 @@ void workflow_check_names(struct reading *reading, struct workflow *workflow)
         else
             first = i;
     }
-    find_all_named(reading, &names, &workflow->elements);
+    find_all_named(reading, &names, NULL, &workflow->elements);
 }

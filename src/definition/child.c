@@ -6,6 +6,7 @@
 #include "core/tag.h"
 #include "definition/mapping.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* As they are checked when an instance is started. */
@@ -33,6 +34,52 @@ void start_parse(const struct mapping *mapping, struct element *element)
     parse_tags(mapping, &config->child.tags);
     mapping_bool(mapping, "wait", &is_waited);
     config->child.is_left = !is_waited;
+    policy_parse(mapping, element);
+    compensation_parse(mapping, &config->compensation);
+}
+
+/* ---- map ------------------------------------------------------------------------------------ */
+
+/* A text that is one expression, kept as the JSON of a template. */
+static void parse_over(const struct mapping *mapping, struct element *element)
+{
+    const char *text = NULL;
+    if (!mapping_require(mapping, "over") || !mapping_text(mapping, "over", &text))
+        return;
+    data_parse_template(mapping, "over", &element->config.child.over, &element->reads);
+}
+
+/* all, any or {at_least: N}. */
+static void parse_join(const struct mapping *mapping, int32_t *ret_at_least)
+{
+    static const char *const words[] = {"all", "any", NULL}, *const known[] = {"at_least",
+                                                                               NULL};
+    const struct node *join = node_find(mapping->map, "join");
+    size_t word = 0;
+    if (!join)
+        return;
+    if (join->kind != NODE_MAP) {
+        if (mapping_word(mapping, "join", words, &word))
+            *ret_at_least = (int32_t)word;
+        return;
+    }
+    struct mapping inner = {.reading = mapping->reading, .map = join};
+    snprintf(inner.subject, sizeof inner.subject, "%.130s: join", mapping->subject);
+    mapping_check_keys(&inner, known);
+    if (mapping_require(&inner, "at_least"))
+        mapping_int(&inner, "at_least", 1, INT32_MAX, ret_at_least);
+}
+
+void map_parse(const struct mapping *mapping, struct element *element)
+{
+    struct step_config *config = &element->config;
+    bool is_collected = true;
+    config->child.max_parallel = PARALLEL_DEFAULT;
+    parse_over(mapping, element);
+    mapping_int(mapping, "max_parallel", 1, PARALLEL_MAX, &config->child.max_parallel);
+    parse_join(mapping, &config->child.at_least);
+    mapping_bool(mapping, "collect", &is_collected);
+    config->child.is_counted = !is_collected;
     policy_parse(mapping, element);
     compensation_parse(mapping, &config->compensation);
 }

@@ -139,6 +139,20 @@ static void write_start(struct object *object, const struct step_config *config)
         config_write_compensation(key(object, "compensation"), &config->compensation);
 }
 
+static void write_map(struct object *object, const struct step_config *config)
+{
+    const struct child_config *child = &config->child;
+    json_raw(key(object, "over"), child->over);
+    if (child->max_parallel != PARALLEL_DEFAULT)
+        json_int(key(object, "max_parallel"), child->max_parallel);
+    if (child->at_least)
+        json_int(key(object, "at_least"), child->at_least);
+    if (child->is_counted)
+        json_bool(key(object, "collect"), false);
+    if (config->compensation.handler)
+        config_write_compensation(key(object, "compensation"), &config->compensation);
+}
+
 void config_write(struct buf *buf, const struct element *element)
 {
     const struct step_config *config = &element->config;
@@ -147,6 +161,8 @@ void config_write(struct buf *buf, const struct element *element)
         write_task(&object, config);
     if (element->kind == ELEMENT_START)
         write_start(&object, config);
+    if (element->kind == ELEMENT_MAP)
+        write_map(&object, config);
     if (element->kind == ELEMENT_CONDITION)
         write_condition(&object, element);
     if (element_is_fork(element))

@@ -256,6 +256,14 @@ static bool read_child(struct config_reading *r, struct slice key, struct slice 
         child->tags = read_json(r, value);
     else if (slice_is(key, "wait"))
         child->is_left = !read_bool(r, value);
+    else if (slice_is(key, "over"))
+        child->over = read_json(r, value);
+    else if (slice_is(key, "max_parallel"))
+        child->max_parallel = read_int32(r, value);
+    else if (slice_is(key, "at_least"))
+        child->at_least = read_int32(r, value);
+    else if (slice_is(key, "collect"))
+        child->is_counted = !read_bool(r, value);
     else
         return false;
     return true;
@@ -292,6 +300,7 @@ struct step_config config_default(void)
         .compensation = {.retry = backoff_for_steps,
                          .is_idempotent = true,
                          .max_attempts = ATTEMPTS_DEFAULT},
+        .child = {.max_parallel = PARALLEL_DEFAULT},
         .then_list = {-1, -1},
         .else_list = {-1, -1},
         .join = -1,

@@ -78,9 +78,9 @@ static cairn_code make_definition(struct arena *arena, struct workflow *workflow
         .has_compensation = has_compensation(&workflow->elements),
         .input_example = workflow->input_example,
         .workflow = workflow,
-        .plan_count = (size_t)workflow->rows,
     };
     plan_places(workflow);
+    definition.plan_count = (size_t)workflow->rows;
     TRY(canonical_write(arena, workflow, &definition.content, definition.hash, reterr));
     TRY(plan_rows(arena, workflow, &definition.plan, reterr));
     *ret_definition = definition;
@@ -101,4 +101,37 @@ cairn_code definition_read(struct arena *arena, const char *file, const char *te
     TRY(read_workflow(arena, text, len, &flaws, workflow, reterr));
     TRY(flaws_tell(&flaws, file ? file : "workflow", ret_errors, room, ret_count, reterr));
     return make_definition(arena, workflow, ret_definition, reterr);
+}
+
+static const struct element *find_map(const struct element_list *list, const char *name)
+{
+    for (const struct element *element = list->first; element; element = element->next) {
+        if (element->kind == ELEMENT_MAP && strcmp(element->name, name) == 0)
+            return element;
+        const struct element *inside = find_map(&element->each, name);
+        for (size_t i = 0; i < element->list_count && !inside; i++)
+            inside = find_map(&element->lists[i], name);
+        if (inside)
+            return inside;
+    }
+    return NULL;
+}
+
+cairn_code definition_of_map(struct arena *arena, const struct definition *whole,
+                             const char *map, struct definition *ret_definition,
+                             cairn_error *reterr)
+{
+    const struct element *element = find_map(&whole->workflow->elements, map);
+    struct workflow *each = arena_zalloc(arena, sizeof *each);
+    const char *name = arena_printf(arena, "%s:%s", whole->name, map);
+    if (!each || !name)
+        return fail_memory(reterr);
+    if (!element)
+        return fail(reterr, CAIRN_E_NOT_FOUND, "workflow \"%.64s\" has no map \"%.64s\"",
+                    whole->name, map);
+    *each = (struct workflow){.name = name,
+                              .version = whole->version,
+                              .is_dlq = whole->is_dlq,
+                              .elements = element->each};
+    return make_definition(arena, each, ret_definition, reterr);
 }

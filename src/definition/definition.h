@@ -40,6 +40,11 @@ cairn_code definition_read(struct arena *arena, const char *file, const char *te
                            struct definition *ret_definition, cairn_flaw *ret_errors,
                            size_t room, size_t *ret_count, cairn_error *reterr);
 
+/* What a map of a workflow does for each element: a workflow of its own, called WORKFLOW:MAP. */
+cairn_code definition_of_map(struct arena *arena, const struct definition *whole,
+                             const char *map, struct definition *ret_definition,
+                             cairn_error *reterr);
+
 /* Reads a step's config back. */
 cairn_code step_config_read(struct arena *arena, const char *config,
                             struct step_config *ret_config, cairn_error *reterr);

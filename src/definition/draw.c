@@ -53,6 +53,10 @@ void element_describe(const struct element *element, struct buf *lines)
         add_line(lines, "", "its steps are code");
     if (config->child.workflow)
         add_line(lines, config->child.is_left ? "starts " : "runs ", config->child.workflow);
+    if (config->child.over)
+        add_line(lines, "for each of ", config->child.over);
+    for (const struct element *each = element->each.first; each; each = each->next)
+        add_line(lines, "  ", each->name);
     if (config->when)
         add_line(lines, "", config->when);
     if (config->event)

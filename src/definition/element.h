@@ -5,7 +5,7 @@
  *   node.c       text -> nodes           (libfyaml)
  *   mapping.c    nodes -> values         (text, durations, numbers, with flaws)
  *   task.c       a step's own keys       (retry, compensation)
- *   child.c      what starts children    (start)
+ *   child.c      what starts children    (start, map)
  *   input.c      what is said about the input (schema, example)
  *   data.c       templates and conditions: input, output, when
  *   parse.c      nodes -> elements
@@ -30,6 +30,8 @@ enum {
     PRIORITY_MAX = 100,
     PRIORITY_DEFAULT = 50,
     ATTEMPTS_DEFAULT = 3,
+    PARALLEL_DEFAULT = 20, /* children of a map at one time */
+    PARALLEL_MAX = 1000,
 };
 
 /* The end of the name of a fork's join, and the beginning of a condition's name in wait_for. */
@@ -46,6 +48,7 @@ enum element_kind {
     ELEMENT_WAIT,
     ELEMENT_SLEEP,
     ELEMENT_START,
+    ELEMENT_MAP,
     ELEMENT_IN_LIST_COUNT, /* the kinds above are elements of lists */
     /* The only element of a function. */
     ELEMENT_FUNCTION = ELEMENT_IN_LIST_COUNT,
@@ -89,6 +92,7 @@ struct element {
     enum join_kind join;        /* fork */
     struct element_list *lists; /* then and else; branches; one for each parallel step */
     size_t list_count;
+    struct element_list each; /* map: what is done for each element, in a plan of its own */
 
     int32_t place, last;   /* in the plan: of its row and of the last row within it */
     int32_t join_place;    /* fork, parallel */
@@ -120,6 +124,7 @@ struct reading {
     struct arena *arena; /* of the result */
     struct flaws *flaws; /* their arena is freed when reading ends */
     int32_t rows;        /* so far */
+    bool is_in_map;      /* of the elements that are read */
     bool is_out_of_memory;
 };
 

@@ -68,7 +68,8 @@ void data_parse_when(const struct mapping *mapping, struct element *element);
 void compensation_parse(const struct mapping *mapping,
                         struct compensation_config *compensation);
 
-/* child.c: the keys of `start`. */
+/* child.c: the keys of `start`, and of `map` but for its steps. */
+void map_parse(const struct mapping *mapping, struct element *element);
 void start_parse(const struct mapping *mapping, struct element *element);
 
 /* input.c: what the file says about the input of an instance. */

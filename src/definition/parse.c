@@ -14,7 +14,7 @@ static const char *const kinds[ELEMENT_IN_LIST_COUNT + 1] = {
     [ELEMENT_CONDITION] = "condition", [ELEMENT_FORK] = "fork",
     [ELEMENT_PARALLEL] = "parallel",   [ELEMENT_HUMAN] = "human",
     [ELEMENT_WAIT] = "wait",           [ELEMENT_SLEEP] = "sleep",
-    [ELEMENT_START] = "start",
+    [ELEMENT_START] = "start",         [ELEMENT_MAP] = "map",
 };
 
 static const char *const joins[] = {"all", "any", NULL};
@@ -31,6 +31,8 @@ static const char *const known_keys[ELEMENT_IN_LIST_COUNT][16] = {
     [ELEMENT_WAIT] = {"wait", "event", "timeout", "on_timeout", "on_failure", "input",
                       "metadata"},
     [ELEMENT_SLEEP] = {"sleep", "for", "metadata"},
+    [ELEMENT_MAP] = {"map", "over", "steps", "max_parallel", "join", "collect", "on_failure",
+                     "compensation", "metadata"},
     [ELEMENT_START] = {"start", "workflow", "version", "input", "key", "tags", "wait",
                        "on_failure", "compensation", "metadata"},
 };
@@ -87,7 +89,7 @@ static bool find_kind(struct reading *reading, const struct node *map,
         flaw_add(
             reading->flaws, map->at,
             "an element needs one of the keys step, save_point, condition, fork, parallel, "
-            "human, wait, sleep, start");
+            "human, wait, sleep, start, map");
     return false;
 }
 
@@ -223,6 +225,18 @@ static void parse_parallel(const struct mapping *mapping, struct element *elemen
     }
 }
 
+static void parse_each(const struct mapping *mapping, struct element *element, int nesting)
+{
+    const struct node *steps = find_items(mapping, "steps");
+    if (mapping->reading->is_in_map)
+        mapping_flaw(mapping, element->at,
+                     "a map cannot stand inside of a map; start a workflow that has one");
+    mapping->reading->is_in_map = true;
+    if (steps)
+        parse_list(mapping->reading, steps, nesting, &element->each);
+    mapping->reading->is_in_map = false;
+}
+
 static void parse_inside(const struct mapping *mapping, struct element *element, int nesting)
 {
     switch (element->kind) {
@@ -253,6 +267,10 @@ static void parse_inside(const struct mapping *mapping, struct element *element,
     case ELEMENT_START:
         start_parse(mapping, element);
         break;
+    case ELEMENT_MAP:
+        map_parse(mapping, element);
+        parse_each(mapping, element, nesting + 1);
+        break;
     default:
         break;
     }
@@ -277,7 +295,8 @@ static bool is_within_limits(struct reading *reading, const struct element *elem
                              int nesting)
 {
     int32_t rows = element_is_fork(element) ? 2 : 1;
-    bool is_deeper = element_is_fork(element) || element->kind == ELEMENT_CONDITION;
+    bool is_deeper = element_is_fork(element) || element->kind == ELEMENT_CONDITION ||
+                     element->kind == ELEMENT_MAP;
     if (is_deeper && nesting >= NESTING_MAX) {
         flaw_limit(reading->flaws, element->at,
                    "conditions, forks and parallels are nested more than %d deep", NESTING_MAX);

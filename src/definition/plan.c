@@ -19,8 +19,6 @@
 #include "base/mem.h"
 #include "definition/element.h"
 
-#include <assert.h>
-
 static void place_list(struct element_list *list, int32_t *next_place)
 {
     for (struct element *element = list->first; element; element = element->next) {
@@ -36,7 +34,7 @@ void plan_places(struct workflow *workflow)
 {
     int32_t next_place = 0;
     place_list(&workflow->elements, &next_place);
-    assert(next_place == workflow->rows);
+    workflow->rows = next_place; /* without those of maps */
 }
 
 /* The branch that the rows of a list are in. */
@@ -56,7 +54,8 @@ static const enum step_kind row_kinds[ELEMENT_KIND_COUNT] = {
     [ELEMENT_CONDITION] = KIND_CONDITION, [ELEMENT_FORK] = KIND_FORK,
     [ELEMENT_PARALLEL] = KIND_FORK,       [ELEMENT_HUMAN] = KIND_HUMAN,
     [ELEMENT_WAIT] = KIND_WAIT,           [ELEMENT_SLEEP] = KIND_SLEEP,
-    [ELEMENT_START] = KIND_START,         [ELEMENT_FUNCTION] = KIND_FUNCTION,
+    [ELEMENT_MAP] = KIND_START,           [ELEMENT_START] = KIND_START,
+    [ELEMENT_FUNCTION] = KIND_FUNCTION,
 };
 
 static struct step_row *new_row(struct planning *planning, int32_t place,

@@ -340,10 +340,11 @@ cairn_code batch_plan_children(struct batch *batch, struct request *request,
                                struct child *children, size_t count);
 cairn_code batch_start_children(struct batch *batch, struct child *children, size_t count,
                                 cairn_enqueued *ret_started);
-/* The same, where no request asks for it.  *ret_flaw: why it cannot be started; NULL: it can. */
+/* The same, where no request asks for it.  *ret_flaw: why it cannot be started; NULL: it can.
+ * map: an element of this map of the workflow is meant; NULL: all of it. */
 struct plan;
 cairn_code batch_plan_child(struct batch *batch, struct plan **plans,
-                            const cairn_start_options *options, const char *id,
+                            const cairn_start_options *options, const char *map, const char *id,
                             struct child *ret_child, const char **ret_flaw);
 
 /* batch_children.c: what steps of workflows want: children that are started, or rolled back.

@@ -44,7 +44,9 @@ static const char *key_of(struct batch *batch, const struct child_config *config
     return arena_printf(&batch->arena, "%s~%d", config->key, (int)round);
 }
 
-static cairn_code plan_wish(struct wishes *wishes, struct wish *wish, int32_t element)
+/* input: the element of a map; NULL: as the step says */
+static cairn_code plan_wish(struct wishes *wishes, struct wish *wish, int32_t element,
+                            const char *input)
 {
     struct batch *batch = wishes->batch;
     const struct instance_row *parent = &wish->parent->row;
@@ -61,19 +63,21 @@ static cairn_code plan_wish(struct wishes *wishes, struct wish *wish, int32_t el
                            .element = element,
                            .depth = parent->depth + 1};
     cairn_start_options options = CAIRN_START_DEFAULTS;
-    options.workflow = config->workflow;
-    options.version = config->version;
-    options.input = wish->step->row.input;
+    bool is_map = config->over != NULL;
+    options.workflow = is_map ? parent->workflow : config->workflow;
+    options.version = is_map ? parent->version : config->version;
+    options.input = input ? input : wish->step->row.input;
     options.key = key_of(batch, config, children->row.round);
     options.tags = config->tags;
     options.metadata = parent->metadata;
     wish->child.step = of;
-    TRY(batch_plan_child(batch, &wishes->plans, &options, id, &wish->child, &wish->flaw));
+    TRY(batch_plan_child(batch, &wishes->plans, &options, is_map ? wish->step->row.name : NULL,
+                         id, &wish->child, &wish->flaw));
     if (!wish->flaw && of->depth > DEPTH_MAX)
         wish->flaw = arena_printf(&batch->arena,
                                   "cannot start workflow \"%.64s\": children are nested more "
                                   "than %d deep",
-                                  config->workflow, DEPTH_MAX);
+                                  options.workflow, DEPTH_MAX);
     return CAIRN_OK;
 }
 
@@ -86,11 +90,17 @@ static cairn_code add_starts(struct wishes *wishes, struct workset_instance *par
     if (wanted == 0)
         return CAIRN_OK;
     TRY(workset_source.children(&parent->flow, step, &children));
+    const char **items = arena_array(&wishes->batch->arena, (size_t)wanted, sizeof *items);
+    NEED(items, wishes->batch->error);
+    bool is_map = step->config->child.over != NULL;
+    if (is_map)
+        TRY(map_read(wishes->batch, &children->row, children->row.begun, items, wanted,
+                     &wanted));
     for (int32_t i = 0; i < wanted; i++) {
         struct wish *wish = list_add(&wishes->batch->arena, &wishes->list);
         NEED(wish, wishes->batch->error);
         *wish = (struct wish){.parent = parent, .step = step};
-        TRY(plan_wish(wishes, wish, children->row.begun + i));
+        TRY(plan_wish(wishes, wish, children->row.begun + i, is_map ? items[i] : NULL));
     }
     return CAIRN_OK;
 }
@@ -183,7 +193,7 @@ static cairn_code roll_back(struct batch *batch, struct workset_instance *parent
         }
         TRY(roll_back_one(batch, parent, step, child));
     }
-    return flow_undo_listed(&parent->flow, step);
+    return count < AT_ONCE ? flow_undo_listed(&parent->flow, step) : CAIRN_OK;
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */

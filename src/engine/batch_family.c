@@ -51,8 +51,10 @@ static cairn_code end_to_error(struct batch *batch, const struct instance_row *r
 static cairn_code tell_step(struct batch *batch, struct workset_instance *parent,
                             const struct instance_row *child)
 {
-    struct child_end end = {
-        .status = child->status, .round = child->parent_round, .output = child->output};
+    struct child_end end = {.status = child->status,
+                            .round = child->parent_round,
+                            .output = child->output,
+                            .element = child->element};
     struct flow_step *step = NULL;
     TRY(workset_step(parent, child->parent_seq, &step));
     if (child->status != INSTANCE_COMPLETED)

@@ -439,8 +439,43 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
 
 /* ---- what plain SQL has written ------------------------------------------------------------- */
 
+/* What a map of a workflow does for each element, read anew: the plans that are kept have no elements. */
+static cairn_code read_map(struct batch *batch, const struct definition *whole, const char *map,
+                           struct definition *ret_each, cairn_error *reterr)
+{
+    struct definition_row row;
+    struct definition read;
+    size_t count;
+    TRY(STORE(batch, get_definition, whole->name, whole->version, &row));
+    TRY(definition_read(&batch->arena, row.name, row.content, strlen(row.content), &read, NULL,
+                        0, &count, reterr));
+    return definition_of_map(&batch->arena, &read, map, ret_each, reterr);
+}
+
+/* In place of a workflow, what one of its maps does for each element. */
+static cairn_code find_map(struct batch *batch, struct request *request, const char *map,
+                           const struct definition **definition)
+{
+    const struct definition *whole = *definition;
+    struct plans *plans = &batch->committer->plans;
+    const char *name = arena_printf(&batch->arena, "%s:%s", whole->name, map);
+    NEED(name, batch->error);
+    *definition = plans_find(plans, name, whole->version, whole->hash);
+    if (*definition)
+        return CAIRN_OK;
+    struct definition *each = arena_zalloc(&batch->arena, sizeof *each);
+    NEED(each, batch->error);
+    request->code = read_map(batch, whole, map, each, &request->error);
+    if (request->code == CAIRN_E_OUT_OF_MEMORY || request->code == CAIRN_E_UNREACHABLE)
+        return fail(batch->error, request->code, "%s", request->error.message);
+    if (!request->code)
+        plans_keep(plans, each, whole->hash);
+    *definition = each;
+    return CAIRN_OK;
+}
+
 cairn_code batch_plan_child(struct batch *batch, struct plan **plans,
-                            const cairn_start_options *options, const char *id,
+                            const cairn_start_options *options, const char *map, const char *id,
                             struct child *ret_child, const char **ret_flaw)
 {
     struct request *request = arena_zalloc(&batch->arena, sizeof *request);
@@ -451,6 +486,8 @@ cairn_code batch_plan_child(struct batch *batch, struct plan **plans,
         request->code = fail(&request->error, CAIRN_E_BAD_INPUT, "its id is not a UUID");
     else if (!request_check(&batch->engine->base.options, request))
         TRY(find_plan(batch, plans, request, &request->in.start, &ret_child->definition));
+    if (map && !request->code)
+        TRY(find_map(batch, request, map, &ret_child->definition));
     *start = (struct commit_start){.id = id, .options = request->in.start};
     ret_child->start = start;
     *ret_flaw = request->code ? request->error.message : NULL;
@@ -469,7 +506,7 @@ static cairn_code plan_intake(struct batch *batch, struct plan **plans, struct i
                                          .start_at_us = row->start_at_us,
                                          .metadata = row->metadata,
                                          .tags = row->tags};
-    return batch_plan_child(batch, plans, &options, row->id, ret_child, &row->error);
+    return batch_plan_child(batch, plans, &options, NULL, row->id, ret_child, &row->error);
 }
 
 cairn_code batch_take_intake(struct batch *batch)

@@ -112,6 +112,15 @@ static cairn_code add_child(struct question *q, const struct step_row *row,
     return CAIRN_OK;
 }
 
+static cairn_code add_map(struct question *q, const struct step_row *row, struct why_step *step)
+{
+    struct children_row *children = arena_zalloc(q->arena, sizeof *children);
+    NEED(children, q->error);
+    cairn_code code = STORE(q, get_step_children, row->instance_id, row->seq, children);
+    step->children = code ? NULL : children;
+    return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
+}
+
 static cairn_code add_step(struct question *q, const struct step_row *row,
                            struct why_step *ret_step)
 {
@@ -120,8 +129,9 @@ static cairn_code add_step(struct question *q, const struct step_row *row,
     NEED(config && type, q->error);
     TRY(step_config_read(q->arena, row->config, config, q->error));
     *ret_step = (struct why_step){.row = row, .config = config};
-    if (row->kind == KIND_START && step_is_current(row->status))
-        TRY(add_child(q, row, ret_step));
+    bool is_parent = row->kind == KIND_START && step_is_current(row->status);
+    if (is_parent)
+        TRY(config->child.over ? add_map(q, row, ret_step) : add_child(q, row, ret_step));
     if (!is_claimable(row, q->tx->now_us))
         return CAIRN_OK;
     TRY(read_type(q, row->task_type, row->version, row->next_run_at_us, type));

@@ -214,6 +214,7 @@ static struct workset_instance *make(struct batch *batch, const struct instance_
                                    .error = batch->error,
                                    .instance = &instance->row,
                                    .now_us = batch->tx->now_us,
+                                   .max_bytes = batch->engine->base.options.max_payload,
                                    .rng = &batch->committer->rng,
                                    .arena = &batch->arena,
                                    .value_max = batch->engine->base.options.max_payload};
@@ -388,10 +389,23 @@ static cairn_code write_children(struct batch *batch)
     return rows.count ? STORE(batch, put_step_children, rows.items, rows.count) : CAIRN_OK;
 }
 
+static cairn_code write_elements(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->instances.count; i++) {
+        struct workset_instance *at = batch->instances.entries[i].value;
+        size_t count = at->elements.count;
+        at->elements.count = 0;
+        if (count)
+            TRY(STORE(batch, put_elements, at->elements.items, count));
+    }
+    return CAIRN_OK;
+}
+
 cairn_code workset_write_rows(struct batch *batch)
 {
     TRY(write_steps(batch));
     TRY(write_children(batch));
+    TRY(write_elements(batch));
     return write_instances(batch, NULL);
 }
 

@@ -48,6 +48,7 @@ struct workset_instance {
 
     /* Of its steps that were asked for. */
     LIST(struct step_children *) children;
+    LIST(struct elements_row) elements; /* that are not written yet */
 
     /* Of one that is not adopted: its events and DLQ records so far. */
     struct event_list events;
@@ -143,6 +144,16 @@ cairn_code workset_write(struct batch *batch);
 
 /* Answers the controls of instances; all is written. */
 cairn_code workset_answer(struct batch *batch);
+
+/* map.c, parts of it too. */
+cairn_code map_elements(struct flow *flow, const struct flow_step *step,
+                        const struct children_row *row, int32_t *ret_count,
+                        const char **ret_flaw);
+cairn_code map_collect(struct flow *flow, const struct children_row *row,
+                       const char **ret_output);
+/* Elements of a map from this one on, as far as they are in one portion; at most `wanted`. */
+cairn_code map_read(struct batch *batch, const struct children_row *row, int32_t first,
+                    const char **ret_items, int32_t wanted, int32_t *ret_count);
 
 extern const struct flow_source workset_source; /* workset_source.c */
 

@@ -45,7 +45,7 @@ static const struct bad bad_files[] = {
      "an element must be a mapping such as {step: NAME}, not text"},
     {HEAD "steps:\n  - {}\n", 4, 5,
      "an element needs one of the keys step, save_point, condition, fork, parallel, human, "
-     "wait, sleep, start"},
+     "wait, sleep, start, map"},
     {HEAD "steps:\n  - stp: a\n", 4, 5,
      "unknown kind of element \"stp\"; did you mean \"step\"?"},
     {HEAD "steps:\n  - savepoint: a\n", 4, 5,
@@ -65,6 +65,16 @@ static const struct bad bad_files[] = {
     {HEAD "steps:\n  - step: pay~2\n", 4, 11,
      "step \"pay~2\": a name cannot end in \"~\" and a number, which tells the effects of a "
      "step apart"},
+    {HEAD "steps:\n  - map: a\n    steps: [{step: b}]\n", 4, 5, "map \"a\": over is missing"},
+    {HEAD "steps:\n  - map: a\n    over: '{{ .x }}'\n", 4, 5, "map \"a\": steps is missing"},
+    {HEAD "steps:\n  - map: a\n    over: '{{ .x }}'\n    join: {least: 1}\n"
+          "    steps: [{step: b}]\n",
+     6, 11, "map \"a\": join: at_least is missing"},
+    {HEAD "steps:\n  - map: a\n    over: '{{ .x }}'\n    max_parallel: 0\n"
+          "    steps: [{step: b}]\n",
+     6, 19, "map \"a\": max_parallel must be a whole number from 1 to 1000"},
+    {HEAD "steps:\n  - map: a\n    over: '{{ .x }}'\n    steps: [{step: a}]\n", 6, 20,
+     "step \"a\": the name is already used in line 4"},
     {HEAD "steps:\n  - start: a\n", 4, 5, "start \"a\": workflow is missing"},
     {HEAD "steps:\n  - start: a\n    workflow: ''\n", 5, 15, "start \"a\": workflow is empty"},
     {HEAD "steps:\n  - start: a\n    workflow: b\n    version: 0\n", 6, 14,

@@ -39,7 +39,7 @@ static const struct bad {
      "workflow \"w\": unknown key \"funtion\"; did you mean \"function\"?"},
     {"workflow: w\nversion: 1\nsteps:\n  - function: f\n", 4, 5,
      "an element needs one of the keys step, save_point, condition, fork, parallel, human, "
-     "wait, sleep, start"},
+     "wait, sleep, start, map"},
 };
 
 TEST(each_flaw_of_a_function_is_told_with_line_and_column)

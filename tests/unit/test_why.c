@@ -477,6 +477,22 @@ TEST(a_step_that_waits_for_a_child)
               "Undoing bill: Waits for billing 02b2: Waits for a person to decide.", "");
 }
 
+TEST(a_step_that_waits_for_the_elements_of_a_map)
+{
+    struct look *look = look_new();
+    struct step_row *row = add(look, "mail");
+    struct children_row children = {.size = 10, .begun = 7, .done = 4, .failed = 1};
+    row->kind = KIND_START;
+    row->status = STEP_WAITING;
+    row->task_type = NULL;
+    look->steps[0].children = &children;
+    SAYS(look, "mapping", "works", "4 of 10 elements done, 1 failed.", "");
+    row->status = STEP_COMPENSATION;
+    look->instance.status = INSTANCE_COMPENSATING;
+    check_why(find(look, "mapping"), "mapping", "works",
+              "Undoing mail: 4 of 10 elements done, 1 failed.", "");
+}
+
 TEST(a_step_that_waits_for_a_person)
 {
     struct look *look = look_new();

@@ -278,6 +278,37 @@ class Workflow:
             element["wait"] = False
         self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation), metadata=metadata)})
 
+    @contextlib.contextmanager
+    def map(self, name: str, over: str, *, max_parallel: int = 20, join: "Union[Literal['all', 'any'], int]" = "all",
+            collect: bool = True, on_failure: Optional[str] = None,
+            compensation: "Union[None, str, TaskType[Any, Any], Compensation]" = None,
+            metadata: Optional[Dict[str, Any]] = None) -> Generator[None, None, None]:
+        """The elements inside are done for each element of the list that ``over`` yields; ``join`` may be a number: so
+        many must complete.
+
+        >>> import cairn
+        >>> wf = cairn.Workflow("news")
+        >>> with wf.map("mail_all", "{{ .readers }}", max_parallel=50, join=1):
+        ...     wf.step("send")
+        >>> wf.text()
+        ... # doctest: +ELLIPSIS
+        '...{"map":"mail_all","over":"{{ .readers }}","steps":[{"step":"send"}],"max_parallel":50,"join":{"at_least":1}}]}'
+        """
+        steps: List[Element] = []
+        element: Element = {"map": name, "over": over, "steps": steps}
+        if max_parallel != 20:
+            element["max_parallel"] = max_parallel
+        if join != "all":
+            element["join"] = {"at_least": join} if isinstance(join, int) else join
+        if not collect:
+            element["collect"] = False
+        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation), metadata=metadata)})
+        self._open.append((steps, None))
+        try:
+            yield
+        finally:
+            self._open.pop()
+
     def save_point(self, name: str) -> None:
         """A rollback stops here.
 

@@ -60,6 +60,12 @@ steps:
     compensation: {handler: unbill}
   - start: mail_all
     workflow: mail
+  - map: each
+    over: "{{ .to }}"
+    max_parallel: 5
+    join: {at_least: 2}
+    collect: false
+    steps: [{step: one}, {step: two}]
   - step: close
 """
 
@@ -91,6 +97,9 @@ def order() -> Workflow:
     wf.start("bill", "billing", version=2, input={"n": [1, None]}, key="k", tags={"team": "red"}, wait=False,
              on_failure="continue", compensation="unbill")
     wf.start("mail_all", "mail")
+    with wf.map("each", "{{ .to }}", max_parallel=5, join=2, collect=False):
+        wf.step("one")
+        wf.step("two")
     wf.step("close")
     return wf
 

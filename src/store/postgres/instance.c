@@ -145,3 +145,29 @@ cairn_code postgres_find_ending_children(struct store_tx *tx, const char *instan
     return postgres_read_rows(tx, PG_FIND_ENDING_CHILDREN, &params, &children_row_type,
                               ret_rows, room, ret_count, reterr);
 }
+
+cairn_code postgres_put_elements(struct store_tx *tx, const struct elements_row *rows,
+                                 size_t count, cairn_error *reterr)
+{
+    return postgres_write_rows(tx, PG_PUT_ELEMENTS, &elements_row_type, COLUMNS_INSERT, rows,
+                               count, reterr);
+}
+
+cairn_code postgres_get_elements(struct store_tx *tx, const struct children_row *step,
+                                 int32_t first, struct elements_row *ret_row,
+                                 cairn_error *reterr)
+{
+    struct postgres_params params =
+        PARAMS(tx, ID(step->instance_id), INT(step->seq), INT(step->round), INT(first));
+    return postgres_read_one(tx, PG_GET_ELEMENTS, &params, &elements_row_type, ret_row, reterr);
+}
+
+cairn_code postgres_list_child_outputs(struct store_tx *tx, const struct children_row *step,
+                                       int64_t after, struct child_output_row *ret_rows,
+                                       size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, ID(step->instance_id), INT(step->seq),
+                                           INT(step->round), INT(after), INT(room));
+    return postgres_read_rows(tx, PG_LIST_CHILD_OUTPUTS, &params, &child_output_row_type,
+                              ret_rows, room, ret_count, reterr);
+}

@@ -137,3 +137,32 @@ cairn_code sqlite_find_ending_children(struct store_tx *tx, const char *instance
     bind_text(&query, ":instance_id", instance_id);
     return rows_read(&query, &children_row_type, ret_rows, room, ret_count);
 }
+
+cairn_code sqlite_put_elements(struct store_tx *tx, const struct elements_row *rows,
+                               size_t count, cairn_error *reterr)
+{
+    return rows_write(tx, Q_PUT_ELEMENTS, &elements_row_type, rows, count, reterr);
+}
+
+cairn_code sqlite_get_elements(struct store_tx *tx, const struct children_row *step,
+                               int32_t first, struct elements_row *ret_row, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_GET_ELEMENTS, reterr);
+    bind_text(&query, ":instance_id", step->instance_id);
+    bind_int(&query, ":seq", step->seq);
+    bind_int(&query, ":round", step->round);
+    bind_int(&query, ":first", first);
+    return row_find(&query, &elements_row_type, ret_row);
+}
+
+cairn_code sqlite_list_child_outputs(struct store_tx *tx, const struct children_row *step,
+                                     int64_t after, struct child_output_row *ret_rows,
+                                     size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_CHILD_OUTPUTS, reterr);
+    bind_text(&query, ":parent", step->instance_id);
+    bind_int(&query, ":seq", step->seq);
+    bind_int(&query, ":round", step->round);
+    bind_int(&query, ":after", after);
+    return rows_read(&query, &child_output_row_type, ret_rows, room, ret_count);
+}

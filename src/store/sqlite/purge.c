@@ -92,8 +92,9 @@ cairn_code sqlite_purge_instances(struct store_tx *tx, const struct instance_row
                                   size_t count, cairn_error *reterr)
 {
     static const enum query_number parts[] = {
-        Q_PURGE_SIGNALS, Q_PURGE_OUTBOX, Q_PURGE_DECISIONS, Q_PURGE_DLQ,          Q_PURGE_LOGS,
-        Q_PURGE_INTAKE,  Q_PURGE_LOOSE,  Q_PURGE_POSTS,     Q_PURGE_STEP_CHILDREN};
+        Q_PURGE_SIGNALS,       Q_PURGE_OUTBOX,  Q_PURGE_DECISIONS, Q_PURGE_DLQ,
+        Q_PURGE_LOGS,          Q_PURGE_INTAKE,  Q_PURGE_LOOSE,     Q_PURGE_POSTS,
+        Q_PURGE_STEP_CHILDREN, Q_PURGE_ELEMENTS};
     int64_t *events = arena_array(tx->arena, count, sizeof *events);
     if (!events)
         return fail_memory(reterr);

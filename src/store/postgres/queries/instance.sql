@@ -226,3 +226,42 @@ SELECT {children.columns c}
   FROM workflow.workflow_step_children AS c
  WHERE c.instance_id = $1::uuid AND c.is_ending AND c.living > 0
  LIMIT $2::bigint
+
+
+-- name: put_elements
+-- doing: write the elements of a map
+--
+--   $1..  an array for each column
+INSERT INTO workflow.workflow_map_elements
+       ({elements.insert})
+SELECT {elements.values}
+  FROM (SELECT {elements.arrays insert}) AS given
+
+
+-- name: get_elements
+-- doing: read the elements of a map
+--
+--   $1, $2, $3, $4  instance, place, round and first element
+SELECT {elements.columns e}
+  FROM workflow.workflow_map_elements AS e
+ WHERE e.instance_id = $1::uuid AND e.seq = $2::bigint AND e.round = $3::bigint
+   AND e.first = $4::bigint
+
+
+-- name: list_child_outputs
+-- doing: read the outputs of children
+--
+--   $1  whose
+--   $2  the place of the step
+--   $3  the step's round
+--   $4  numbers after this
+--   $5  how many at most
+--
+-- Walks idx_workflow_instance_parent.
+SELECT {child_output.columns i}
+  FROM workflow.workflow_instance AS i
+ WHERE i.parent = $1::uuid AND i.parent_seq = $2::bigint AND i.parent_round = $3::bigint
+   AND i.seq > $4::bigint
+   AND i.status = 'completed'
+ ORDER BY i.parent, i.seq
+ LIMIT $5::bigint

@@ -131,6 +131,8 @@ WITH steps AS (
     DELETE FROM workflow.workflow_log AS l WHERE l.instance_id = ANY ($1::uuid[])
 ), children AS (
     DELETE FROM workflow.workflow_step_children AS c WHERE c.instance_id = ANY ($1::uuid[])
+), elements AS (
+    DELETE FROM workflow.workflow_map_elements AS e WHERE e.instance_id = ANY ($1::uuid[])
 ), intake AS (
     DELETE FROM workflow.workflow_intake AS n WHERE n.instance_id = ANY ($1::uuid[])
 ), loose AS (

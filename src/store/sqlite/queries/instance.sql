@@ -163,3 +163,36 @@ SELECT {children.columns}
   FROM workflow_step_children
  WHERE instance_id = :instance_id AND is_ending = 1 AND living > 0
  LIMIT :room;
+
+
+-- name: put_elements
+-- doing: write the elements of a map
+INSERT INTO workflow_map_elements ({elements.insert})
+VALUES ({elements.values});
+
+
+-- name: get_elements
+-- doing: read the elements of a map
+--
+--   :instance_id, :seq, :round, :first  which portion
+SELECT {elements.columns}
+  FROM workflow_map_elements
+ WHERE instance_id = :instance_id AND seq = :seq AND round = :round AND first = :first;
+
+
+-- name: list_child_outputs
+-- doing: read the outputs of children
+--
+--   :parent  whose
+--   :seq     the place of the step
+--   :round   the step's round
+--   :after   numbers after this
+--   :room    how many at most
+--
+-- Walks idx_workflow_instance_parent.
+SELECT {child_output.columns}
+  FROM workflow_instance INDEXED BY idx_workflow_instance_parent
+ WHERE parent = :parent AND parent_seq = :seq AND parent_round = :round AND seq > :after
+   AND status = 'completed'
+ ORDER BY seq
+ LIMIT :room;

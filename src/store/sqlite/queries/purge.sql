@@ -155,6 +155,13 @@ DELETE FROM workflow_intake WHERE instance_id = :id;
 DELETE FROM workflow_step_children WHERE instance_id = :id;
 
 
+-- name: purge_elements
+-- doing: purge an instance
+--
+--   :id  whose
+DELETE FROM workflow_map_elements WHERE instance_id = :id;
+
+
 -- name: purge_instance
 -- doing: purge an instance
 -- Triggers remove its tags.
