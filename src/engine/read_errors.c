@@ -136,6 +136,7 @@ static cairn_code find_errors(struct errors *errors)
     const char *of = errors->in->of;
     struct list_end end = {0};
     int64_t give_up_us = monotonic_us() + LOOK_US;
+    size_t most = errors->in->most ? errors->in->most : ERRORS_MAX;
     do {
         if (strcmp(of, "jobs") == 0)
             TRY(add_jobs(errors, end.next, &end));
@@ -144,7 +145,7 @@ static cairn_code find_errors(struct errors *errors)
         else
             TRY(add_records(errors, end.next, &end));
         errors->scanned += end.count;
-    } while (end.next && errors->scanned + PORTION <= ERRORS_MAX &&
+    } while (end.next && errors->scanned + PORTION <= most &&
              monotonic_us() < give_up_us);
     errors->is_more = end.next != 0;
     return CAIRN_OK;

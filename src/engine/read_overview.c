@@ -20,6 +20,8 @@ enum {
     TYPES_SHOWN = 20,
     RECENT_SHOWN = 10,
     ERRORS_SHOWN = 10,
+    ERRORS_READ =
+        2000, /* of each kind: with more this would be most of the time that it takes */
     RECENT_READ = 50,
     PAUSED_MAX = 1000,
     DEAD_MAX = 1000,
@@ -299,8 +301,10 @@ static cairn_code write_errors(struct question *q, struct json_out *out)
     struct error_item groups[3 * ERRORS_SHOWN];
     size_t count = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct error_input in = {
-            .of = kinds[i], .since_us = q->tx->now_us - ERRORS_SINCE_US, .limit = ERRORS_SHOWN};
+        struct error_input in = {.of = kinds[i],
+                                 .since_us = q->tx->now_us - ERRORS_SINCE_US,
+                                 .limit = ERRORS_SHOWN,
+                                 .most = ERRORS_READ};
         struct page_output page;
         TRY(question_errors(q, &in, &page));
         for (size_t k = 0; k < page.count; k++)

@@ -97,6 +97,7 @@ struct error_input {
     const char *of, *workflow, *type; /* the last two: NULL: any */
     int64_t since_us;                 /* 0: at any time */
     uint32_t limit;
+    size_t most; /* how many are looked at; 0: as many as a client may ask for */
 };
 
 struct overview_input {

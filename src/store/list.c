@@ -591,6 +591,23 @@ static cairn_code count_found(struct store_tx *tx, enum list_kind kind,
     return CAIRN_OK;
 }
 
+/* Statuses that no index has, if nothing else is asked for: of the newest, without reading their rows. */
+static cairn_code count_newest(struct store_tx *tx, enum list_kind kind, uint32_t statuses,
+                               struct list_count *counts, bool *ret_is_more,
+                               cairn_error *reterr)
+{
+    uint64_t found[INSTANCE_STATUS_COUNT] = {0};
+    size_t looked_at = 0;
+    _Static_assert((int)JOB_STATUS_COUNT <= (int)INSTANCE_STATUS_COUNT, "room for both");
+    TRY(tx->session->store->ops->count_newest(tx, kind, LIST_SCAN_MAX, found, &looked_at,
+                                              reterr));
+    for (int status = 1; status < INSTANCE_STATUS_COUNT; status++)
+        if (statuses & STATUS_BIT(status))
+            counts[status].n = found[status];
+    *ret_is_more = looked_at == LIST_SCAN_MAX;
+    return CAIRN_OK;
+}
+
 cairn_code list_counts(struct store_tx *tx, enum list_kind kind,
                        const struct list_filter *filter, struct list_count *ret_counts,
                        cairn_error *reterr)
@@ -600,6 +617,7 @@ cairn_code list_counts(struct store_tx *tx, enum list_kind kind,
     uint32_t wanted = is_any ? (STATUS_BIT(count) - 1) & ~STATUS_BIT(0) : filter->statuses;
     struct list_filter rest = *filter;
     struct list_end end = {0};
+    bool is_more = false;
     int64_t *seqs = arena_array(tx->arena, COUNT_MAX + 1, sizeof *seqs);
     NEED(seqs, reterr);
     memset(ret_counts, 0, (size_t)count * sizeof *ret_counts);
@@ -612,11 +630,14 @@ cairn_code list_counts(struct store_tx *tx, enum list_kind kind,
         if (is_counted)
             rest.statuses &= ~STATUS_BIT(status);
     }
-    if (rest.statuses)
+    if (rest.statuses && is_plain(filter) && !filter->workflow)
+        TRY(count_newest(tx, kind, rest.statuses, ret_counts, &is_more, reterr));
+    else if (rest.statuses)
         TRY(count_found(tx, kind, rest, ret_counts, &end, reterr));
+    is_more |= end.next != 0;
     for (int status = 1; status < count; status++) {
         struct list_count *one = &ret_counts[status];
-        one->is_more = one->n > COUNT_MAX || (end.next && rest.statuses & STATUS_BIT(status));
+        one->is_more = one->n > COUNT_MAX || (is_more && rest.statuses & STATUS_BIT(status));
         one->n = one->n > COUNT_MAX ? COUNT_MAX : one->n;
     }
     return CAIRN_OK;

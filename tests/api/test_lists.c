@@ -255,6 +255,50 @@ TEST(a_tag_is_a_filter_that_may_be_given_more_than_once)
     caller_close(&caller);
 }
 
+/* Claims one task of a type and completes it. */
+static void complete_one(struct caller *caller, const char *type)
+{
+    char id[64], token[64];
+    call_for(caller, 200, "POST", "/v1/tasks/claim", "{\"worker\":\"w\",\"types\":[\"%s\"]}",
+             type);
+    snprintf(id, sizeof id, "%s", text_at(caller, "tasks.0.id"));
+    snprintf(token, sizeof token, "%s", text_at(caller, "tasks.0.token"));
+    char target[128];
+    snprintf(target, sizeof target, "/v1/tasks/%s/complete", id);
+    call_for(caller, 200, "POST", target, "{\"worker\":\"w\",\"token\":\"%s\"}", token);
+}
+
+/* No index has those that ended well: the newest are looked at. */
+TEST(what_ended_well_is_counted_too)
+{
+    struct caller caller;
+    char target[100];
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"t\"}");
+    complete_one(&caller, "t");
+    call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"t\"}");
+    complete_one(&caller, "t");
+    call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"t\"}");
+    snprintf(target, sizeof target, "/v1/jobs/%s", text_at(&caller, "id"));
+    complete_one(&caller, "t");
+    call_for(&caller, 200, "DELETE", target, NULL);
+    call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"t\"}");
+    call_for(&caller, 200, "GET", "/v1/jobs/counts", NULL);
+    CHECK_INT(int_at(&caller, "counts.succeeded.n"), 2);
+    CHECK_INT(int_at(&caller, "counts.pending.n"), 1);
+    CHECK_INT(int_at(&caller, "counts.cancelled.n"), 0);
+    CHECK(json_is_false(part(&caller, "counts.succeeded.is_more")), "%s", caller.text);
+
+    deploy(&caller, "order");
+    start(&caller, "order", "o-1", "{}");
+    start(&caller, "order", "o-2", "{}");
+    complete_one(&caller, "h");
+    call_for(&caller, 200, "GET", "/v1/instances/counts", NULL);
+    CHECK_INT(int_at(&caller, "counts.completed.n"), 1);
+    CHECK_INT(int_at(&caller, "counts.running.n"), 1);
+    caller_close(&caller);
+}
+
 TEST(names_are_found_by_their_beginning)
 {
     struct caller caller;

@@ -127,6 +127,25 @@ cairn_code postgres_find_names(struct store_tx *tx, const struct list_names *nam
     return read_numbers(tx, query, &params, ret_seqs, ret_count, reterr);
 }
 
+cairn_code postgres_count_newest(struct store_tx *tx, enum list_kind kind, size_t room,
+                                 uint64_t *ret_counts, size_t *ret_looked_at,
+                                 cairn_error *reterr)
+{
+    bool is_job = kind == LIST_JOBS;
+    const struct words *words = is_job ? &job_status_words : &instance_status_words;
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, INT((int64_t)room));
+    TRY(postgres_ask(tx, is_job ? PG_COUNT_NEWEST_JOBS : PG_COUNT_NEWEST_INSTANCES, &params,
+                     &reader, reterr));
+    *ret_looked_at = 0;
+    for (; reader.row < reader.count; reader.row++) {
+        int status = word_from(words, value_text(&reader, 0));
+        ret_counts[status] = (uint64_t)value_int(&reader, 1);
+        *ret_looked_at += (size_t)value_int(&reader, 2);
+    }
+    return CAIRN_OK;
+}
+
 cairn_code postgres_find_created(struct store_tx *tx, enum list_kind kind, int64_t seq,
                                  int64_t *ret_seq, int64_t *ret_created_us, cairn_error *reterr)
 {

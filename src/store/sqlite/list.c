@@ -162,6 +162,23 @@ cairn_code sqlite_find_names(struct store_tx *tx, const struct list_names *names
     return numbers_read(&query, ret_seqs, room, ret_count);
 }
 
+cairn_code sqlite_count_newest(struct store_tx *tx, enum list_kind kind, size_t room,
+                               uint64_t *ret_counts, size_t *ret_looked_at, cairn_error *reterr)
+{
+    bool is_job = kind == LIST_JOBS;
+    const struct words *words = is_job ? &job_status_words : &instance_status_words;
+    cleanup(query_end) struct query query =
+        query_begin(tx, is_job ? Q_COUNT_NEWEST_JOBS : Q_COUNT_NEWEST_INSTANCES, reterr);
+    bind_size(&query, ":room", room);
+    *ret_looked_at = 0;
+    while (query_step(&query) == SQLITE_ROW) {
+        const char *status = (const char *)sqlite3_column_text(query.handle, 0);
+        ret_counts[word_from(words, status)] = (uint64_t)sqlite3_column_int64(query.handle, 1);
+        *ret_looked_at += (size_t)sqlite3_column_int64(query.handle, 2);
+    }
+    return query_ended(&query);
+}
+
 cairn_code sqlite_find_created(struct store_tx *tx, enum list_kind kind, int64_t seq,
                                int64_t *ret_seq, int64_t *ret_created_us, cairn_error *reterr)
 {

@@ -238,6 +238,25 @@ SELECT r.seq
  LIMIT $3::bigint
 
 
+-- name: count_newest_instances
+-- doing: count instances
+-- Of the newest instances, how many have each status; twice, since all are there.  Walks the index of numbers.
+--
+--   $1  how many are looked at
+SELECT n.status, count(*), count(*)
+  FROM (SELECT i.status FROM workflow.workflow_instance AS i ORDER BY i.seq DESC LIMIT $1::bigint) AS n
+ GROUP BY n.status
+
+
+-- name: count_newest_jobs
+-- doing: count jobs
+-- Of the newest jobs, how many have each status: without the deleted ones, and with them.
+SELECT r.status, count(*) FILTER (WHERE r.deleted_at IS NULL), count(*)
+  FROM (SELECT o.id FROM workflow.workflow_run_order AS o ORDER BY o.seq DESC LIMIT $1::bigint) AS n
+  JOIN workflow.workflow_run AS r ON r.id = n.id
+ GROUP BY r.status
+
+
 -- name: find_instance_created
 -- doing: list instances
 -- The first instance with this number or more, and when it was created.

@@ -210,6 +210,24 @@ SELECT seq
  LIMIT :room;
 
 
+-- name: count_newest_instances
+-- doing: count instances
+-- Of the newest instances, how many have each status; twice, since all are there.  Walks the table backwards.
+--
+--   :room  how many are looked at
+SELECT status, count(*), count(*)
+  FROM (SELECT status FROM workflow_instance ORDER BY seq DESC LIMIT :room)
+ GROUP BY status;
+
+
+-- name: count_newest_jobs
+-- doing: count jobs
+-- Of the newest jobs, how many have each status: without the deleted ones, and with them.
+SELECT status, sum(deleted_at IS NULL), count(*)
+  FROM (SELECT status, deleted_at FROM workflow_run ORDER BY seq DESC LIMIT :room)
+ GROUP BY status;
+
+
 -- name: find_instance_created
 -- doing: list instances
 -- The first instance with this number or more, and when it was created.
