@@ -52,6 +52,43 @@ func TestASagaIsUndone(t *testing.T) {
 	})
 }
 
+func TestDataOfStepsAndWhatHandlersRead(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx, app, name := within(t), cairn.NewApp(), "data-"+unique()
+		cairn.Handle(app, name+".charge", func(_ context.Context, in object) (object, error) {
+			return object{"card": object{"last4": in["card"], "secret": "s"}}, nil
+		})
+		cairn.Handle(app, name+".ship", func(ctx context.Context, in object) (string, error) {
+			start, err := cairn.InstanceInput[object](ctx)
+			if err != nil {
+				return "", err
+			}
+			charged, err := cairn.OutputOf[string](ctx, "charge")
+			if err != nil {
+				return "", err
+			}
+			if _, err = cairn.OutputOf[any](ctx, "ship"); !errors.Is(err, cairn.ErrNotFound) {
+				return "", fmt.Errorf("its own output: %w", err)
+			}
+			return fmt.Sprint(in["to"], " ", start["to"], " ", charged), nil
+		})
+		wf := cairn.NewWorkflow(name, 1).
+			Step("charge", &cairn.StepSpec{Handler: name + ".charge", Input: object{"card": "{{ .card }}"}, Output: "{{ .card.last4 }}"}).
+			Step("ship", &cairn.StepSpec{Handler: name + ".ship", Input: object{"to": "{{ $.input.to }}, {{ . }}"}})
+		must[*cairn.Deployed](t)(db.Deploy(ctx, wf))
+		run := startOf(t, db, name, object{"to": "Ada", "card": "4242"})
+		work(t, db, app)
+		result, err := run.Result(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "result", string(result), `"Ada, 4242 Ada 4242"`)
+	})
+	if _, err := cairn.InstanceInput[any](background); !errors.Is(err, cairn.ErrMisuse) {
+		t.Error(err)
+	}
+}
+
 func TestEveryElementOfTheBuilder(t *testing.T) {
 	onEach(t, func(t *testing.T, db *cairn.Engine) {
 		ctx, app, name := within(t), cairn.NewApp(), "order-"+unique()
