@@ -170,6 +170,20 @@ TEST(a_step_that_was_not_called_is_not_undone)
     wf_close(&fw);
 }
 
+TEST(a_step_that_was_passed_over_without_a_call_is_not_undone_later)
+{
+    struct flow_world fw;
+    wf_begin(&fw,
+             FLOW("{step: a, input: " BAD ", on_failure: continue, compensation: {handler: "
+                  "un_a}}, {step: b, compensation: {handler: un_b}}, {step: z}"));
+    sg_do(&fw, "b");
+    sg_fail(&fw, "z");
+    sg_undo_all(&fw, "b");
+    wf_check_status(&fw, "failed");
+    wf_check_steps(&fw, "a:skipped b:rolled_back z:rolled_back");
+    wf_close(&fw);
+}
+
 TEST(continue_passes_on_what_arrived)
 {
     struct flow_world fw;
