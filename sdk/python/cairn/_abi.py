@@ -1504,6 +1504,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_builder_fork": (None, [c_void_p, c_char_p, c_char_p]),
     "cairn_builder_branch": (None, [c_void_p]),
     "cairn_builder_parallel": (None, [c_void_p, c_char_p]),
+    "cairn_builder_map": (None, [c_void_p, c_char_p, c_char_p, c_char_p]),
     "cairn_builder_end": (None, [c_void_p]),
     "cairn_builder_text": (c_int, [c_void_p, POINTER(c_char_p), POINTER(cairn_error)]),
     "cairn_builder_free": (None, [c_void_p]),
