@@ -132,24 +132,27 @@ static void forget_answers(const struct request_queue *requests)
     }
 }
 
-/* Claims that wait for what has just become ready join the batch: they get it in the same commit,
- * so that work starts after one and not after two. */
-static void let_parked_join(struct batch *batch)
+void batch_let_join(struct batch *batch, const struct ready_types *ready)
 {
     struct local_engine *engine = batch->engine;
     struct request_queue woken = {0};
+    if (batch->is_alone || !is_any_ready(ready))
+        return;
+    pthread_mutex_lock(&engine->lock);
+    park_take(engine, ready, JOINING_TASKS_MAX, &woken);
+    pthread_mutex_unlock(&engine->lock);
+    forget_answers(&woken);
+    queue_append(batch->requests, &woken);
+}
+
+static void let_parked_join(struct batch *batch)
+{
     struct ready_types ready = batch->ready;
     for (size_t i = 0; i < batch->in_hand.count; i++) {
         const struct step_row *row = &batch->in_hand.items[i].step->row;
         ready_types_add(&ready, row->task_type, row->version);
     }
-    if (batch->is_alone || !is_any_ready(&ready))
-        return;
-    pthread_mutex_lock(&engine->lock);
-    park_take(engine, &ready, JOINING_TASKS_MAX, &woken);
-    pthread_mutex_unlock(&engine->lock);
-    forget_answers(&woken);
-    queue_append(batch->requests, &woken);
+    batch_let_join(batch, &ready);
 }
 
 /* Claims see what the other requests have made ready: steps that the store has as such are written, and
@@ -294,6 +297,7 @@ cairn_code batch_begin(struct committer *committer, struct request_queue *reques
                                 .began = moment_of(engine)};
     pthread_mutex_lock(&engine->lock);
     memcpy(ret_batch->ready_epochs, engine->ready_epochs, sizeof ret_batch->ready_epochs);
+    ret_batch->commit_us = engine->gathering.commit_us;
     pthread_mutex_unlock(&engine->lock);
     cairn_code code =
         ret_batch->ops->begin(committer->session, &ret_batch->arena, &ret_batch->tx, reterr);
@@ -351,10 +355,12 @@ static void put_empty_aside(struct batch *batch, struct request_queue *empty)
     *batch->requests = rest;
 }
 
-cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
-                        bool is_alone, struct batch_result *ret_result, cairn_error *reterr)
+static cairn_code try_commit(struct committer *committer, struct request_queue *requests,
+                             bool is_alone, bool may_ahead, struct batch_result *ret_result,
+                             bool *ret_is_spoilt, cairn_error *reterr)
 {
     struct batch batch;
+    *ret_is_spoilt = false;
     int64_t began_us = clock_monotonic_us(&committer->engine->clock);
     *ret_result = (struct batch_result){.due_in_us = -1};
     forget_answers(requests);
@@ -364,7 +370,9 @@ cairn_code batch_commit(struct committer *committer, struct request_queue *reque
         return code;
 
     batch.is_alone = is_alone;
+    batch.may_ahead = may_ahead && !is_alone && batch.ops->send_complete_jobs;
     cairn_code applied = apply(&batch, &ret_result->busy);
+    *ret_is_spoilt = batch.is_spoilt;
     int64_t now_us = batch.tx->now_us;
     code = batch_end(&batch, applied);
     ret_result->is_unsure = !applied && code == CAIRN_E_UNREACHABLE;
@@ -380,4 +388,15 @@ cairn_code batch_commit(struct committer *committer, struct request_queue *reque
     ret_result->is_stuck = batch.is_stuck;
     put_empty_aside(&batch, &ret_result->empty);
     return CAIRN_OK;
+}
+
+cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
+                        bool is_alone, struct batch_result *ret_result, cairn_error *reterr)
+{
+    bool is_spoilt;
+    cairn_code code =
+        try_commit(committer, requests, is_alone, true, ret_result, &is_spoilt, reterr);
+    if (is_spoilt && code != CAIRN_E_UNREACHABLE)
+        code = try_commit(committer, requests, is_alone, false, ret_result, &is_spoilt, reterr);
+    return code;
 }

@@ -128,10 +128,14 @@ struct batch {
 
     LIST(struct step_in_hand) in_hand; /* in the order of claims */
     struct demand *demands;            /* of claims */
+    struct claim_group *ahead;         /* asked for jobs before their time; NULL: none */
+    bool may_ahead, is_sending;        /* is_sending: they are being asked */
+    bool is_spoilt; /* a claim of those has left the batch: it is to be repeated without them */
     LIST(struct passage) passages;
     LIST(struct lease_view) leases;     /* of functions that were claimed */
     struct moment began;                /* before the transaction did */
     uint64_t ready_epochs[CLAIM_KINDS]; /* the engine's, at that moment */
+    int64_t commit_us;                  /* how long the commit before took */
     struct tally tally;
     struct ready_types ready;
     struct limits *limits;           /* locked; NULL: not needed so far */
@@ -171,6 +175,10 @@ cairn_code batch_end(struct batch *batch, cairn_code code);
 void ready_types_add(struct ready_types *ready, const char *type, int32_t version);
 void batch_note_ready(struct batch *batch, enum claim_kind kind, const char *type,
                       int32_t version);
+
+/* Claims that wait for what has just become ready join the batch: they get it in the same commit,
+ * so that work starts after one and not after two. */
+void batch_let_join(struct batch *batch, const struct ready_types *ready);
 
 /* A timer that this batch makes, so that the store need not be asked for it. */
 void batch_note_due(struct batch *batch, int64_t at_us);
@@ -391,6 +399,16 @@ const char *claim_name(const cairn_claim_options *claim, size_t index);
 bool claim_names(const cairn_claim_options *claim, const char *type, int32_t version);
 cairn_code batch_claim(struct batch *batch);
 
+/* Jobs can be asked for while what is written before them is under way, in one round trip.  Plans this
+ * (batch->ahead) for the first claims of the batch, if nothing else can come in between.  are_made: jobs are inserted, for
+ * which claims that are parked are to join; NULL: they are completed.  events: how many ids these need. */
+cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_made,
+                            size_t events);
+/* What comes before was sent; if not, the claims are not asked ahead. */
+cairn_code batch_claim_ahead(struct batch *batch, bool is_sent);
+/* Rolls the batch back, to be repeated one question after the other. */
+cairn_code batch_spoil(struct batch *batch);
+
 /* The claims that name the same types, functions and runtime ask for the same tasks. */
 struct demand {
     const cairn_claim_options *claim; /* the first of them */
@@ -409,6 +427,8 @@ struct demand {
 
     struct demand *next;
 };
+
+enum { EVENTS_OF_CLAIM = 2 }; /* of each job */
 
 /* One claim, and the tasks that it has been given.  They live in the request's arena. */
 struct claim_share {

@@ -31,6 +31,7 @@
 
 #include "base/hash.h"
 #include "core/pattern.h"
+#include "engine/limit.h"
 
 #include <string.h>
 
@@ -141,12 +142,21 @@ static cairn_code find_demand(struct batch *batch, struct request *request)
 
 /* ---- a kind of which there is nothing ----------------------------------------------------------- */
 
-#define EMPTY_US (10 * US_PER_MS)
+#define EMPTY_LEAST_US (10 * US_PER_MS)
+#define EMPTY_MOST_US (200 * US_PER_MS)
+enum { EMPTY_COMMITS = 8 };
+
+/* For some commits, where these take long. */
+static int64_t empty_us(const struct batch *batch)
+{
+    int64_t us = batch->commit_us * EMPTY_COMMITS;
+    return us < EMPTY_LEAST_US ? EMPTY_LEAST_US : us > EMPTY_MOST_US ? EMPTY_MOST_US : us;
+}
 
 static void note_empty(const struct batch *batch, struct claim_habit *habit,
                        enum claim_kind kind)
 {
-    habit->empty[kind].until_us = batch->began.wall_us + EMPTY_US;
+    habit->empty[kind].until_us = batch->began.wall_us + empty_us(batch);
     habit->empty[kind].epoch = batch->ready_epochs[kind];
 }
 
@@ -282,25 +292,37 @@ static void note_turn(struct demand *demand, const struct claim_share *share)
         demand->habit->is_steps_turn = steps < jobs;
 }
 
+/* Whether the jobs for this claim, and its equals, were asked for before its time. */
+static bool is_ahead(const struct batch *batch, const struct request *first)
+{
+    return batch->ahead && batch->ahead->shares->request == first;
+}
+
 static cairn_code claim(struct batch *batch, struct request *first)
 {
     struct committer *committer = batch->committer;
     struct demand *demand = first->demand;
     struct claim_group group;
-    bool has_jobs = !is_left_out(batch, demand, CLAIM_JOBS);
-    bool has_steps = !is_left_out(batch, demand, CLAIM_STEPS);
+    bool is_asked = is_ahead(batch, first);
+    bool has_jobs = is_asked || !is_left_out(batch, demand, CLAIM_JOBS);
+    bool has_steps = !is_asked && !is_left_out(batch, demand, CLAIM_STEPS);
     bool has_few_steps = has_jobs == has_steps ? committer->has_few_steps : has_jobs;
     enum claim_kind few = has_few_steps ? CLAIM_STEPS : CLAIM_JOBS;
     enum claim_kind many = has_few_steps ? CLAIM_JOBS : CLAIM_STEPS;
     bool has_choice = !demand->is_exhausted[CLAIM_JOBS];
-    TRY(make_group(batch, first, &group));
+    if (is_asked)
+        group = *batch->ahead;
+    else
+        TRY(make_group(batch, first, &group));
 
     size_t half = !has_jobs || !has_steps ? 0 : (group.room + (few == turn_of(demand))) / 2;
     TRY(lease_kind(batch, &group, few, half));
-    if (!has_jobs || !has_steps || demand->is_exhausted[few])
+    bool is_left = !has_jobs || !has_steps;
+    if (!is_asked && (is_left || demand->is_exhausted[few]))
         add_equals(batch, &group);
-    TRY(lease_kind(batch, &group, many, group.room - group.taken[few]));
-    if (group.taken[few] == half)
+    TRY(lease_kind(batch, &group, many, group.room - group.taken[few] - group.taken[many]));
+    bool is_enough = is_left && group.taken[many] > 0 && !demand->is_final;
+    if (group.taken[few] == half && !is_enough)
         TRY(lease_kind(batch, &group, few, group.room - half - group.taken[many]));
 
     if (has_choice && group.taken[CLAIM_STEPS] != group.taken[CLAIM_JOBS])
@@ -314,6 +336,8 @@ static cairn_code claim(struct batch *batch, struct request *first)
 
 static cairn_code claim_one(struct batch *batch, struct request *request)
 {
+    if (is_ahead(batch, request))
+        return claim(batch, request);
     const bool *is_exhausted = request->demand->is_exhausted;
     bool is_hopeless = is_exhausted[CLAIM_JOBS] && is_exhausted[CLAIM_STEPS];
     if ((is_hopeless && !request->was_unsure) || !is_open(request))
@@ -323,8 +347,104 @@ static cairn_code claim_one(struct batch *batch, struct request *request)
     return request->was_unsure ? CAIRN_OK : claim(batch, request);
 }
 
+/* ---- ahead ---------------------------------------------------------------------------------------
+ *
+ * A claim of jobs needs nothing of the answer to the statement before it.  So if a batch does nothing but
+ * complete jobs, or insert some, and claim, both are sent together.  That a request leaves the batch after
+ * its claim was sent is rare (its job is held by another transaction, its lease is lost): then all of it is
+ * rolled back and repeated, one after the other.
+ */
+
+static bool is_plain(const struct request *request, enum request_op with)
+{
+    bool is_claim = request_is_claiming(request);
+    return !request->code && !request->was_unsure &&
+           (request->op == with || request->op == OP_CLAIM || request->is_reported) &&
+           !(request->op == OP_ENQUEUE && request_minds_keys(request)) &&
+           !(is_claim && request_claim(request)->runtime);
+}
+
+/* The first claim, if nothing else is done but what is written before; NULL: it is not so. */
+static struct request *first_plain_claim(struct batch *batch, enum request_op with)
+{
+    struct request *first = NULL;
+    for_each_request (request, batch) {
+        if (!is_plain(request, with))
+            return NULL;
+        if (!first && request_is_claiming(request))
+            first = request;
+    }
+    return first && is_open(first) ? first : NULL;
+}
+
+cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_made,
+                            size_t events)
+{
+    enum request_op with = are_made ? OP_ENQUEUE : OP_REPORT;
+    if (!batch->may_ahead || batch_has_events(batch) || batch->ready.is_any)
+        return CAIRN_OK;
+    if (are_made)
+        batch_let_join(batch, are_made);
+    struct request *first = first_plain_claim(batch, with);
+    if (!first)
+        return CAIRN_OK;
+    for_each_request (request, batch)
+        if (request_is_claiming(request))
+            TRY(find_demand(batch, request));
+    if (lanes_are_known(batch, first->demand) ||
+        (!are_made && is_left_out(batch, first->demand, CLAIM_JOBS)) ||
+        first->demand->is_exhausted[CLAIM_JOBS] ||
+        !is_left_out(batch, first->demand, CLAIM_STEPS))
+        return CAIRN_OK;
+    struct claim_group *group = arena_alloc(&batch->arena, sizeof *group);
+    NEED(group, batch->error);
+    TRY(make_group(batch, first, group));
+    add_equals(batch, group);
+    if (events + group->room * EVENTS_OF_CLAIM <= EVENT_SLOTS)
+        batch->ahead = group;
+    return CAIRN_OK;
+}
+
+cairn_code batch_claim_ahead(struct batch *batch, bool is_sent)
+{
+    struct claim_group *group = batch->ahead;
+    if (!is_sent) {
+        batch->ahead = NULL;
+        return CAIRN_OK;
+    }
+    batch->is_sending = true;
+    cairn_code code = lease_kind(batch, group, CLAIM_JOBS, group->room);
+    batch->is_sending = false;
+    return code;
+}
+
+cairn_code batch_spoil(struct batch *batch)
+{
+    batch->is_spoilt = true;
+    return fail(batch->error, CAIRN_E_BUSY, "a claim was asked too early");
+}
+
+/* Whether all of them are still there. */
+static bool is_ahead_whole(const struct batch *batch)
+{
+    const struct claim_group *group = batch->ahead;
+    size_t at = 0;
+    for_each_request (request, batch) {
+        if (at == group->count || group->shares[at].request != request)
+            continue;
+        if (request->code)
+            return false;
+        at++;
+    }
+    return at == group->count;
+}
+
+/* ---- all claims ------------------------------------------------------------------------------ */
+
 cairn_code batch_claim(struct batch *batch)
 {
+    if (batch->ahead && !is_ahead_whole(batch))
+        return batch_spoil(batch);
     for_each_request (request, batch) {
         if (request->code || !request_is_claiming(request))
             continue;

@@ -245,7 +245,23 @@ static cairn_code note_groups(struct batch *batch, const struct new_jobs *jobs)
     return types.count ? STORE(batch, add_group_types, types.items, types.count) : CAIRN_OK;
 }
 
-cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
+/* Claims for the new jobs are sent behind them. */
+static cairn_code send_ahead(struct batch *batch, const struct new_jobs *jobs)
+{
+    struct ready_types ready = {0};
+    bool is_sent;
+    for (size_t i = 0; i < jobs->count; i++)
+        if (jobs->rows[i].is_ready)
+            ready_types_add(&ready, jobs->rows[i].type, 0);
+    TRY(batch_plan_ahead(batch, &ready, jobs->count));
+    if (!batch->ahead)
+        return CAIRN_OK;
+    TRY(STORE(batch, send_insert_jobs, jobs->rows, jobs->count, &is_sent));
+    return batch_claim_ahead(batch, is_sent);
+}
+
+/* are_all: nothing else is inserted by this batch. */
+static cairn_code insert_new(struct batch *batch, struct new_jobs *jobs, bool are_all)
 {
     enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
     NEED(results, batch->error);
@@ -257,11 +273,19 @@ cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
     }
     TRY(note_groups(batch, jobs));
     know_events(batch, jobs); /* of many rows: the last ones may have got another number */
+    if (are_all)
+        TRY(send_ahead(batch, jobs));
+    know_events(batch, jobs); /* a claim behind them may have moved the sequence on */
     TRY(STORE(batch, insert_jobs, jobs->rows, jobs->count, results));
     know_events(batch, jobs);
     for (size_t i = 0; i < jobs->count; i++)
         TRY(note_inserted(batch, &jobs->rows[i], results[i], jobs->enqueued[i]));
     return CAIRN_OK;
+}
+
+cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
+{
+    return insert_new(batch, jobs, false);
 }
 
 bool request_enqueues_children(const struct request *request)
@@ -297,7 +321,7 @@ cairn_code batch_enqueue(struct batch *batch, struct request *first)
         for (size_t i = 0; i < one->in.enqueue.count; i++)
             new_jobs_add(batch, &jobs, &one->in.enqueue.specs[i], &one->out.enqueued[i]);
     }
-    return new_jobs_insert(batch, &jobs);
+    return insert_new(batch, &jobs, true);
 }
 
 cairn_code batch_insert_children(struct batch *batch, const struct commit_job *children,

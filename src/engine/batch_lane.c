@@ -51,6 +51,14 @@ size_t lanes_part(struct batch *batch, const struct demand *demand, size_t room)
     return part;
 }
 
+bool lanes_are_known(struct batch *batch, const struct demand *demand)
+{
+    pthread_mutex_lock(&batch->engine->lock);
+    bool answer = habit_of(batch, demand)->has_lanes;
+    pthread_mutex_unlock(&batch->engine->lock);
+    return answer;
+}
+
 void lanes_seen(struct batch *batch, const struct demand *demand, bool has_lanes)
 {
     pthread_mutex_lock(&batch->engine->lock);

@@ -161,6 +161,8 @@ static cairn_code complete_jobs(struct batch *batch)
         rows[count] = (struct job_row){.id = names[i]->id};
         job_complete(&rows[count++], &input, batch->tx->now_us);
     }
+    if (count && count == batch->names.count)
+        TRY(batch_plan_ahead(batch, NULL, count));
     return count ? workset_complete_jobs(batch, rows, count) : CAIRN_OK;
 }
 

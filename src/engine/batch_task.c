@@ -81,8 +81,6 @@ static struct claim_share *find_share(const struct claim_group *group, size_t *a
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-enum { EVENTS_OF_CLAIM = 2 };
-
 static cairn_code note_job(struct batch *batch, const char *worker, const struct job_row *row)
 {
     struct job_facts facts = {.worker = worker, .attempt = row->attempt + 1};
@@ -221,6 +219,8 @@ cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_
         return CAIRN_OK;
     TRY(take_plain_jobs(batch, group, end - group->taken[CLAIM_JOBS], &is_laned));
     lanes_seen(batch, first->demand, is_laned);
+    if (is_laned && batch->is_sending) /* lanes are asked for after what was sent is answered */
+        return batch_spoil(batch);
     return is_laned ? claim_take_job_lanes(batch, group, end - group->taken[CLAIM_JOBS])
                     : CAIRN_OK;
 }

@@ -33,6 +33,7 @@ cairn_code batch_write_limits(struct batch *batch);
 /* batch_lane.c: how much of a claim's room is for types that have lanes, as far as it is known that there are any;
  * and that there are, or are not. */
 size_t lanes_part(struct batch *batch, const struct demand *demand, size_t room);
+bool lanes_are_known(struct batch *batch, const struct demand *demand);
 void lanes_seen(struct batch *batch, const struct demand *demand, bool has_lanes);
 
 /* Leases at most `room` jobs of lanes to the claims of a group. */

@@ -104,6 +104,11 @@ static cairn_code complete_portion(struct batch *batch, struct job_row *rows, si
     batch_used_events(batch, event_id + (int64_t)count - 1);
     for (size_t i = 0; i < count; i++)
         rows[i].last_event = event_id + (int64_t)i;
+    if (batch->ahead) {
+        bool is_sent;
+        TRY(STORE(batch, send_complete_jobs, rows, count, &is_sent));
+        TRY(batch_claim_ahead(batch, is_sent));
+    }
     TRY(STORE(batch, complete_jobs, rows, count, is_done));
     for (size_t i = 0; i < count; i++) {
         struct workset_job *job = NULL;

@@ -212,3 +212,56 @@ TEST(the_event_of_a_completion_follows_a_heartbeat_that_came_meanwhile)
               "created leased started heartbeat succeeded");
     end(&rig, &other);
 }
+
+/* The completion takes a new number behind the heartbeat, and the claim that was sent with it goes on there. */
+TEST(events_of_a_claim_asked_ahead_follow_those_of_the_completion)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claims[2];
+    rig_init(&rig, 60000);
+    open_other(&rig, &other);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a", NULL)), CAIRN_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(rig_do(&rig, claims[i] = rig_claim(&rig, "%", 0)), CAIRN_OK);
+    struct held held = {&other, claims[0]};
+    struct faulty_rule rule = {
+        .verb = FAULTY_SEND_COMPLETE_JOBS, .call = 1, .meanwhile = extend, .arg = &held};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    struct request *report = rig_complete(&rig, claims[0], true);
+    CHECK_INT(rig_do(&rig, report), CAIRN_OK);
+    CHECK_INT(report->out.page.count, 1);
+    CHECK_STR(rig_events(&rig, claims[0]->out.page.tasks[0].id),
+              "created leased started heartbeat succeeded");
+    CHECK_STR(rig_events(&rig, report->out.page.tasks[0].id), "created leased started");
+    struct request *last = rig_complete(&rig, report, true);
+    CHECK_INT(rig_do(&rig, last), CAIRN_OK);
+    CHECK_STR(rig_events(&rig, report->out.page.tasks[0].id),
+              "created leased started succeeded");
+    end(&rig, &other);
+}
+
+/* It is newer than the number of the batch. */
+TEST(a_claim_asked_ahead_takes_a_job_that_came_meanwhile)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claim;
+    rig_init(&rig, 60000);
+    open_other(&rig, &other);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a", NULL)), CAIRN_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(rig_do(&rig, claim = rig_claim(&rig, "%", 0)), CAIRN_OK);
+    struct faulty_rule rule = {
+        .verb = FAULTY_SEND_COMPLETE_JOBS, .call = 1, .meanwhile = enqueue_a, .arg = &other};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    struct request *report = rig_complete(&rig, claim, true);
+    CHECK_INT(rig_do(&rig, report), CAIRN_OK);
+    CHECK_INT(report->out.page.count, 1);
+    CHECK_STR(rig_events(&rig, claim->out.page.tasks[0].id),
+              "created leased started succeeded");
+    CHECK_STR(rig_events(&rig, report->out.page.tasks[0].id), "created leased started");
+    end(&rig, &other);
+}

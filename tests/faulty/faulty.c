@@ -289,8 +289,10 @@ struct store *faulty_wrap(struct store *inner, uint64_t seed, double chance)
     store->ops.name = inner->ops->name;
     store->ops.writers = inner->ops->writers;
     store->ops.ask_due_ms = inner->ops->ask_due_ms;
-    if (!inner->ops->send_step_claim)
-        store->ops.send_step_claim = NULL;
+    if (!inner->ops->send_insert_jobs)
+        store->ops.send_insert_jobs = NULL;
+    if (!inner->ops->send_complete_jobs)
+        store->ops.send_complete_jobs = NULL;
     store->base = (struct store){.ops = &store->ops, .clock = inner->clock};
     return &store->base;
 }

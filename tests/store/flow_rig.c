@@ -269,14 +269,6 @@ static void complete_claim(const struct rig *rig, struct step_claim *claim)
         claim->base.lease_until_us = rig->tx->now_us + US_PER_MIN;
 }
 
-void send_step_claim(struct rig *rig, size_t room, const char *pattern)
-{
-    struct step_claim claim = {.base = {.patterns = &pattern, .pattern_count = 1}};
-    complete_claim(rig, &claim);
-    if (rig->ops->send_step_claim)
-        MUST(rig, rig->ops->send_step_claim(rig->tx, &claim, room, &rig->error));
-}
-
 struct steps *claim_steps_by(struct rig *rig, size_t room, struct step_claim claim)
 {
     struct steps *steps = arena_zalloc(&rig->arena, sizeof *steps);

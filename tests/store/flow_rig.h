@@ -64,7 +64,6 @@ void check_step_changing(const struct step_row *seen, const struct step_row *wan
 struct steps *claim_steps(struct rig *rig, size_t room, const char *pattern);
 
 /* Says that claim_steps() with the same room and pattern comes next, if the store wants to know. */
-void send_step_claim(struct rig *rig, size_t room, const char *pattern);
 
 /* The same, with all that can be said; worker, token and lease are filled in if need be. */
 struct steps *claim_steps_by(struct rig *rig, size_t room, struct step_claim claim);

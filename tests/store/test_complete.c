@@ -210,6 +210,60 @@ TEST(a_completion_undone_is_none)
     CHECK_INT(get(rig, id).status, JOB_LEASED);
 }
 
+/* ---- sent ahead ------------------------------------------------------------------------------ */
+
+static bool send(struct rig *rig, struct job_row *row)
+{
+    bool is_sent = false;
+    if (rig->ops->send_complete_jobs)
+        MUST(rig, rig->ops->send_complete_jobs(rig->tx, row, 1, &is_sent, &rig->error));
+    return is_sent;
+}
+
+/* A claim, more than are sent at once, and a question in between change nothing. */
+TEST(a_completion_that_was_sent_is_what_it_is_otherwise)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    bool is_done = false;
+    begin_write(rig);
+    const char *id = add_in(rig, &situations[0]);
+    const char *next = add(rig, job_of(rig, "a"));
+    commit(rig);
+    begin_write(rig);
+    struct job_row row = completed(rig, id), other = job_of(rig, "b");
+    bool is_sent = send(rig, &row);
+    if (is_sent) {
+        claim(rig, 2, 1, (const char *[]){"a"});
+        check_rows(rig, 1, (const char *[]){next});
+    }
+    for (int i = 0; is_sent && i < 100; i++)
+        MUST(rig, rig->ops->update_jobs(rig->tx, &rig->rows[0], 1, &rig->error));
+    add(rig, other);
+    MUST(rig, rig->ops->complete_jobs(rig->tx, &row, 1, &is_done, &rig->error));
+    CHECK(is_done, "it was not completed");
+    commit(rig);
+    begin_read(rig);
+    CHECK_INT(get(rig, id).status, JOB_SUCCEEDED);
+    CHECK_INT(get(rig, next).status, is_sent ? JOB_LEASED : JOB_PENDING);
+}
+
+TEST(what_was_sent_and_rolled_back_has_done_nothing)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    const char *id = add_in(rig, &situations[0]);
+    commit(rig);
+    begin_write(rig);
+    struct job_row row = completed(rig, id);
+    send(rig, &row);
+    roll_back(rig);
+    begin_write(rig);
+    bool is_done = false;
+    MUST(rig, rig->ops->complete_jobs(rig->tx, &row, 1, &is_done, &rig->error));
+    CHECK(is_done, "it was completed before");
+    commit(rig);
+}
+
 /* ---- runs: jobs that follow each other, as those of one batch often do ---------------------- */
 
 enum { RUN = 12, ODD = 5 };

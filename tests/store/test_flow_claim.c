@@ -584,61 +584,6 @@ TEST(steps_that_another_writer_holds_are_not_claimed)
     rig->ops->session_close(second);
 }
 
-/* ---- a claim that is announced ------------------------------------------------------------ */
-
-TEST(what_is_written_after_a_claim_was_sent_is_kept_as_is_the_claim)
-{
-    cleanup(rig_closep) struct rig *rig = rig_open();
-    begin_write(rig);
-    struct instance_row instance = ADD_TYPES(rig, "a", "a", "a");
-    commit(rig);
-
-    begin_write(rig);
-    instance = lock_instance(rig, instance.id);
-    send_step_claim(rig, 2, "a");
-    instance.commits = 7;
-    update_instance(rig, instance);
-    struct event_row event = {.subject_id = instance.id,
-                              .type = "step_ready",
-                              .step = "s0",
-                              .data = "{}",
-                              .at_us = RIG_START_US};
-    MUST(rig, rig->ops->append_events(rig->tx, &event, 1, &rig->error));
-    CHECK_STEPS(claim_steps(rig, 2, "a"), "s0", "s1");
-    CHECK_STEPS(claim_steps(rig, 2, "a"), "s2"); /* another, which was not sent before */
-    commit(rig);
-
-    begin_read(rig);
-    struct event_row seen[2];
-    size_t count = 0;
-    CHECK_INT(get_instance(rig, instance.id).commits, 7);
-    MUST(rig, rig->ops->list_events(rig->tx, instance.id, 0, seen, 2, &count, &rig->error));
-    CHECK_INT(count, 1);
-}
-
-TEST(a_claim_that_was_sent_sees_what_was_written_before)
-{
-    cleanup(rig_closep) struct rig *rig = rig_open();
-    begin_write(rig);
-    ADD_TYPES(rig, "a", "b", "a");
-    send_step_claim(rig, 9, "a");
-    CHECK_STEPS(claim_steps(rig, 9, "a"), "s0", "s2");
-}
-
-TEST(a_claim_that_was_sent_and_rolled_back_has_taken_nothing)
-{
-    cleanup(rig_closep) struct rig *rig = rig_open();
-    begin_write(rig);
-    ADD_TYPES(rig, "a", "a");
-    commit(rig);
-    begin_write(rig);
-    send_step_claim(rig, 1, "a");
-    roll_back(rig);
-    begin_write(rig);
-    CHECK_STEPS(claim_steps(rig, 9, "a"), "s0", "s1");
-    commit(rig);
-}
-
 static void check_counts(struct rig *rig, uint64_t ready, uint64_t leased)
 {
     struct step_counts counts = {99, 99};

@@ -178,6 +178,35 @@ TEST(the_same_id_again_is_recognised)
     CHECK_STR(rows[1].id, keyed.id);
 }
 
+/* A claim that comes before the answer takes what is new, and nothing else of the call. */
+TEST(rows_that_were_sent_are_what_they_are_otherwise)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    enum insert_result results[3];
+    bool is_sent = false;
+    struct job_row first = job_of(rig, "z");
+    first.key = "k";
+    begin_write(rig);
+    add(rig, first);
+    commit(rig);
+    struct job_row rows[] = {job_of(rig, "a"), job_of(rig, "a"), job_of(rig, "a")};
+    rows[1].key = "k";
+    begin_write(rig);
+    if (rig->ops->send_insert_jobs)
+        MUST(rig, rig->ops->send_insert_jobs(rig->tx, rows, 3, &is_sent, &rig->error));
+    if (is_sent) {
+        claim(rig, 9, 1, (const char *[]){"a"});
+        check_rows(rig, 2, (const char *[]){rows[0].id, rows[2].id});
+    }
+    MUST(rig, insert(rig, rows, 3, results));
+    CHECK_INT(results[0], INSERT_DONE);
+    CHECK_INT(results[1], INSERT_EXISTING);
+    CHECK_STR(rows[1].id, first.id);
+    CHECK_INT(results[2], INSERT_DONE);
+    CHECK(rows[0].seq < rows[2].seq, "they are out of order");
+    commit(rig);
+}
+
 TEST(inserting_writes_no_event)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

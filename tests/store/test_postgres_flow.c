@@ -109,67 +109,6 @@ TEST(claims_at_the_same_time_take_different_steps)
     check_places(claim_steps(first, 64, "a.%"), 0, 40);
 }
 
-/* ---- a claim that is under way ---------------------------------------------------------------
- */
-
-static cairn_code append_event(struct rig *rig, const char *id, const char *data)
-{
-    struct event_row event = {
-        .subject_id = id, .type = "step_ready", .data = data, .at_us = RIG_START_US};
-    return rig->ops->append_events(rig->tx, &event, 1, &rig->error);
-}
-
-TEST(a_question_does_not_lose_the_claim_that_was_sent_before)
-{
-    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
-    begin_write(rig);
-    struct instance_row instance = new_instance(rig, "w");
-    add_step(rig, ready_step(&instance, 0, "a", 50));
-    send_step_claim(rig, 4, "a");
-    MUST(rig, append_event(rig, instance.id, "{}"));
-    CHECK_STR(get_instance(rig, instance.id).workflow, "w");
-    for (int i = 0; i < 100; i++) /* more than are sent at once */
-        MUST(rig, append_event(rig, instance.id, "{}"));
-    CHECK_STEPS(claim_steps(rig, 4, "a"), "s0");
-    commit(rig);
-}
-
-TEST(a_write_that_fails_around_a_claim_fails_the_transaction_and_no_more)
-{
-    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
-    begin_write(rig);
-    struct instance_row instance = new_instance(rig, "w");
-    add_step(rig, ready_step(&instance, 0, "a", 50));
-    commit(rig);
-    static const char *const all = "a";
-    struct step_claim claim = {.base = {.worker = "w",
-                                        .token = "t",
-                                        .patterns = &all,
-                                        .pattern_count = 1,
-                                        .lease_until_us = RIG_START_US + US_PER_MIN}};
-    struct step_row row;
-    size_t count = 0;
-
-    begin_write(rig); /* before it */
-    MUST(rig, append_event(rig, instance.id, "{"));
-    send_step_claim(rig, 1, "a");
-    MUST(rig, append_event(rig, instance.id, "{}"));
-    CHECK_INT(rig->ops->claim_steps(rig->tx, &claim, &row, 1, &count, &rig->error),
-              CAIRN_E_STORE);
-    roll_back(rig);
-
-    begin_write(rig); /* behind it */
-    send_step_claim(rig, 1, "a");
-    MUST(rig, append_event(rig, instance.id, "{"));
-    CHECK_STEPS(claim_steps(rig, 1, "a"), "s0");
-    CHECK_INT(rig->ops->commit(rig->tx, false, &rig->error), CAIRN_E_STORE);
-    rig->tx = NULL;
-
-    begin_write(rig);
-    CHECK_STEPS(claim_steps(rig, 1, "a"), "s0");
-    commit(rig);
-}
-
 static size_t claim_outbox(struct rig *rig, const char *worker, size_t room,
                            struct outbox_row *ret_rows)
 {

@@ -335,27 +335,6 @@ TEST(marks_outlast_the_claim_that_makes_them)
     CHECK_INT(marks_of(rig)->count, 1);
 }
 
-TEST(a_claim_that_was_sent_keeps_its_walk)
-{
-    const char *url = scratch_store_of("postgres");
-    cleanup(rig_closep) struct rig *rig = new_rig(url);
-    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
-    load(foreign, 500, "a", 0, 50);
-    for (int i = 0; i < 6; i++) {
-        begin_write(rig);
-        send_step_claim(rig, 50, "a");
-        CHECK_INT(claim_steps(rig, 50, "a")->count, 50);
-        commit(rig);
-    }
-    int64_t mark = first_mark(rig);
-    CHECK(mark > 0, "the mark has not risen");
-    begin_write(rig);
-    send_step_claim(rig, 50, "a");
-    struct steps *steps = claim_steps(rig, 50, "a");
-    CHECK_INT(steps->rows[0].instance_seq, 301);
-    commit(rig);
-}
-
 TEST(a_final_claim_overlooks_no_step)
 {
     const char *url = scratch_store_of("postgres"), *pattern = "b%";

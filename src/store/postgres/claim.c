@@ -216,32 +216,11 @@ static cairn_code plan_claim(struct store_tx *tx, const struct taking *taking, s
     return CAIRN_OK;
 }
 
-cairn_code postgres_send_step_claim(struct store_tx *tx, const struct step_claim *claim,
-                                    size_t room, cairn_error *reterr)
-{
-    struct postgres_session *session = postgres_session_of(tx);
-    struct postgres_params params;
-    struct taking taking;
-    struct claim_walk *walk = arena_zalloc(tx->arena, sizeof *walk);
-    if (!walk)
-        return fail_memory(reterr);
-    TRY(begin_steps(tx, claim, NULL, room, &taking, reterr));
-    TRY(plan_claim(tx, &taking, room + SPARE_HEADS, walk, &params, reterr));
-    session->tx.step_walk = walk;
-    return postgres_send(session, PG_CLAIM_STEPS, &params, reterr);
-}
-
-/* The claim's result: sent before, or asked for now.  *ret_walk: what it has read. */
 static cairn_code run_claim(struct store_tx *tx, const struct taking *taking, size_t heads,
                             struct claim_walk *ret_walk, struct postgres_reader *ret_reader,
                             cairn_error *reterr)
 {
-    struct postgres_session *session = postgres_session_of(tx);
     struct postgres_params params;
-    if (session->sent == taking->kind->claim) {
-        *ret_walk = *session->tx.step_walk;
-        return postgres_take(tx, ret_reader, reterr);
-    }
     TRY(plan_claim(tx, taking, heads, ret_walk, &params, reterr));
     return postgres_ask(tx, taking->kind->claim, &params, ret_reader, reterr);
 }
@@ -294,7 +273,7 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
     const struct row_type *type = taking->kind->type;
-    struct claim_walk walk;
+    struct claim_walk walk; /* what it has read */
     TRY(drop_holders(tx, taking, reterr));
     TRY(run_claim(tx, taking, heads, &walk, &reader, reterr));
 
@@ -335,7 +314,7 @@ static cairn_code claim_from_marks(struct store_tx *tx, struct taking *taking,
     return CAIRN_OK;
 }
 
-static bool is_marking(struct mark_set *marks)
+bool postgres_is_marking(struct mark_set *marks)
 {
     pthread_mutex_lock(&marks->lock);
     bool answer = marks->pace.is_marking;
@@ -364,7 +343,7 @@ static cairn_code claim_all(struct store_tx *tx, struct taking *taking, size_t *
         is_more &= taking->count < taking->room;
     }
     if (taking->count == 0 && is_short(taking) && taking->claim.base.is_final &&
-        is_marking(taking->marks)) {
+        postgres_is_marking(taking->marks)) {
         taking->is_whole = true;
         TRY(claim_from_marks(tx, taking, reterr));
     }

@@ -73,6 +73,16 @@ cairn_code postgres_replace_payloads(struct store_tx *tx, const struct job_row *
     return postgres_queue(postgres_session_of(tx), PG_REPLACE_PAYLOADS, &params, reterr);
 }
 
+/* New types, which only an answer makes known to the marks, are found from the beginning alone. */
+cairn_code postgres_send_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
+                                     bool *ret_is_sent, cairn_error *reterr)
+{
+    *ret_is_sent = false;
+    if (postgres_is_marking(&postgres_store_of(tx->session)->job_marks))
+        return CAIRN_OK;
+    return postgres_send_keyed(tx, &jobs, rows, count, ret_is_sent, reterr);
+}
+
 cairn_code postgres_lock_jobs(struct store_tx *tx, const char *const *ids, size_t count,
                               bool may_wait, struct job_row *ret_rows,
                               enum lock_result *ret_results, cairn_error *reterr)
@@ -132,10 +142,10 @@ static cairn_code gather_texts(struct store_tx *tx, const struct job_row *rows, 
     return CAIRN_OK;
 }
 
-static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, size_t count,
-                                   bool *ret_is_done, cairn_error *reterr)
+static cairn_code completion_params(struct store_tx *tx, const struct job_row *rows,
+                                    size_t count, struct postgres_params *ret_params,
+                                    cairn_error *reterr)
 {
-    cleanup(reader_done) struct postgres_reader reader = {0};
     struct postgres_params params = {.arena = tx->arena};
     struct alike_texts ids, workers, tokens, results;
     TRY(gather_texts(tx, rows, count, offsetof(struct job_row, id), &ids, reterr));
@@ -151,7 +161,26 @@ static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, si
     param_text(&params, job_status_name(rows->status));
     param_text(&params, rows->ended_outcome);
     param_int(&params, rows->last_event);
-    TRY(postgres_ask(tx, PG_COMPLETE_JOBS, &params, &reader, reterr));
+    *ret_params = params;
+    return CAIRN_OK;
+}
+
+/* The answer: sent for before, or asked for now. */
+static cairn_code ask_completed(struct store_tx *tx, const struct job_row *rows, size_t count,
+                                struct postgres_reader *ret_reader, cairn_error *reterr)
+{
+    struct postgres_params params;
+    if (postgres_session_of(tx)->sent == PG_COMPLETE_JOBS)
+        return postgres_take(tx, ret_reader, reterr);
+    TRY(completion_params(tx, rows, count, &params, reterr));
+    return postgres_ask(tx, PG_COMPLETE_JOBS, &params, ret_reader, reterr);
+}
+
+static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, size_t count,
+                                   bool *ret_is_done, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    TRY(ask_completed(tx, rows, count, &reader, reterr));
     postgres_move_clock(tx, &reader);
     for (; reader.row < reader.count; reader.row++) {
         size_t number = (size_t)value_int(&reader, 1);
@@ -170,14 +199,33 @@ static cairn_code complete_portion(struct store_tx *tx, struct job_row *rows, si
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
+/* How many rows go at once. */
+static size_t portion_of(const struct job_row *rows, size_t count)
+{
+    size_t end = 0;
+    for (size_t bytes = 0; end < count && bytes < POSTGRES_PORTION; end++)
+        bytes += rows[end].result ? strlen(rows[end].result) : 0;
+    return end;
+}
+
+cairn_code postgres_send_complete_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
+                                       bool *ret_is_sent, cairn_error *reterr)
+{
+    struct postgres_params params;
+    *ret_is_sent = portion_of(rows, count) == count;
+    if (!*ret_is_sent)
+        return CAIRN_OK;
+    TRY(completion_params(tx, rows, count, &params, reterr));
+    return postgres_send(postgres_session_of(tx), PG_COMPLETE_JOBS, &params, reterr);
+}
+
 cairn_code postgres_complete_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                                   bool *ret_is_done, cairn_error *reterr)
 {
     for (size_t i = 0; i < count; i++)
         ret_is_done[i] = false;
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        for (size_t bytes = 0; end < count && bytes < POSTGRES_PORTION; end++)
-            bytes += rows[end].result ? strlen(rows[end].result) : 0;
+        end = begin + portion_of(rows + begin, count - begin);
         TRY(complete_portion(tx, rows + begin, end - begin, ret_is_done + begin, reterr));
     }
     return CAIRN_OK;

@@ -74,23 +74,38 @@ static cairn_code note_inserted(struct store_tx *tx, struct postgres_reader *rea
     return CAIRN_OK;
 }
 
+/* The rows that are not settled, from *at on, as many as go at once. */
+static void add_open(const struct inserting *in, size_t *at, struct postgres_columns *columns)
+{
+    columns_reset(columns);
+    for (; *at < in->count && columns_size(columns) < POSTGRES_PORTION; ++*at)
+        if (!in->is_settled[*at])
+            columns_row(columns, in->kind->type, COLUMNS_INSERT, row_at(in, *at));
+}
+
 /* Inserts the rows that are not settled. */
 static cairn_code insert_open(struct store_tx *tx, struct inserting *in, cairn_error *reterr)
 {
     cleanup(columns_done) struct postgres_columns columns = {0};
-    for (size_t i = 0; i < in->count;) {
+    for (size_t at = 0; at < in->count;) {
         cleanup(reader_done) struct postgres_reader reader = {0};
         struct postgres_params params = {.arena = tx->arena};
-        columns_reset(&columns);
-        for (; i < in->count && columns_size(&columns) < POSTGRES_PORTION; i++)
-            if (!in->is_settled[i])
-                columns_row(&columns, in->kind->type, COLUMNS_INSERT, row_at(in, i));
+        add_open(in, &at, &columns);
         if (columns_size(&columns) == 0)
             break;
         param_columns(&params, &columns);
         TRY(postgres_ask(tx, in->kind->insert, &params, &reader, reterr));
         TRY(note_inserted(tx, &reader, in, reterr));
     }
+    return CAIRN_OK;
+}
+
+/* What was sent before. */
+static cairn_code take_sent(struct store_tx *tx, struct inserting *in, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    TRY(postgres_take(tx, &reader, reterr));
+    TRY(note_inserted(tx, &reader, in, reterr));
     return CAIRN_OK;
 }
 
@@ -152,18 +167,40 @@ static cairn_code refuse_kept(struct store_tx *tx, const struct inserting *in,
     return postgres_queue(postgres_session_of(tx), in->kind->refuse_kept, &params, reterr);
 }
 
+static cairn_code begin_inserting(struct store_tx *tx, struct inserting *in,
+                                  cairn_error *reterr)
+{
+    in->open = in->count;
+    in->is_settled = arena_array(tx->arena, in->count, sizeof *in->is_settled);
+    return in->is_settled ? CAIRN_OK : fail_memory(reterr);
+}
+
+cairn_code postgres_send_keyed(struct store_tx *tx, const struct keyed_rows *kind, void *rows,
+                               size_t count, bool *ret_is_sent, cairn_error *reterr)
+{
+    cleanup(columns_done) struct postgres_columns columns = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    struct inserting in = {.kind = kind, .rows = rows, .count = count};
+    size_t at = 0;
+    TRY(begin_inserting(tx, &in, reterr));
+    add_open(&in, &at, &columns);
+    *ret_is_sent = at == count;
+    if (!*ret_is_sent)
+        return CAIRN_OK;
+    param_columns(&params, &columns);
+    return postgres_send(postgres_session_of(tx), kind->insert, &params, reterr);
+}
+
 cairn_code postgres_insert_keyed(struct store_tx *tx, const struct keyed_rows *kind, void *rows,
                                  size_t count, enum insert_result *ret_results,
                                  cairn_error *reterr)
 {
     enum { TRIES = 3 };
-    struct inserting in = {
-        .kind = kind, .rows = rows, .count = count, .results = ret_results, .open = count};
-    in.is_settled = arena_array(tx->arena, count, sizeof *in.is_settled);
-    if (!in.is_settled)
-        return fail_memory(reterr);
+    struct inserting in = {.kind = kind, .rows = rows, .count = count, .results = ret_results};
+    bool is_sent = postgres_session_of(tx)->sent == kind->insert;
+    TRY(begin_inserting(tx, &in, reterr));
     for (int try = 0; in.open > 0 && try < TRIES; try++) {
-        TRY(insert_open(tx, &in, reterr));
+        TRY(is_sent && try == 0 ? take_sent(tx, &in, reterr) : insert_open(tx, &in, reterr));
         if (in.open > 0)
             TRY(find_existing(tx, &in, reterr));
     }

@@ -24,7 +24,8 @@
 
 #define PROTOTYPE(name) store_##name##_fn postgres_##name;
 STORE_FUNCTIONS(PROTOTYPE)
-PROTOTYPE(send_step_claim)
+PROTOTYPE(send_insert_jobs)
+PROTOTYPE(send_complete_jobs)
 #undef PROTOTYPE
 
 /* ---- waiting (connection.c) -------------------------------------------------------------- */
@@ -247,8 +248,7 @@ struct postgres_tx {
     struct store_tx base;
     bool is_news; /* others should know, whether or not something is ready: a timer, a registry
                    */
-    struct claim_walk *step_walk; /* of the step claim that was sent */
-    int64_t asked_us;             /* monotonic: when it was begun here */
+    int64_t asked_us; /* monotonic: when it was begun here */
 };
 
 struct queued_query {
@@ -413,6 +413,9 @@ void postgres_walked(struct mark_set *set, struct claim_walk *walk,
                      const struct walk_told *told, bool is_virtual,
                      const struct claimed_key *keys, size_t count);
 
+/* Whether walks begin at marks. */
+bool postgres_is_marking(struct mark_set *marks);
+
 /* Looks at a part of what lies below the marks, if it is time to.  *ret_is_found: there is something.
  * The query's parameters are the type (unless it is ""), the rank, the first key and the one behind the
  * last; its row is the lowest key found, or null, and how long it took in microseconds. */
@@ -483,6 +486,10 @@ void postgres_move_clock(struct store_tx *tx, struct postgres_reader *reader);
 cairn_code postgres_insert_keyed(struct store_tx *tx, const struct keyed_rows *kind, void *rows,
                                  size_t count, enum insert_result *ret_results,
                                  cairn_error *reterr);
+/* Sends rows for postgres_insert_keyed(), which gets the answer; *ret_is_sent: false if they are too large to go at
+ * once. */
+cairn_code postgres_send_keyed(struct store_tx *tx, const struct keyed_rows *kind, void *rows,
+                               size_t count, bool *ret_is_sent, cairn_error *reterr);
 cairn_code postgres_lock_keyed(struct store_tx *tx, const struct keyed_rows *kind,
                                const char *const *ids, size_t count, bool may_wait,
                                void *ret_rows, enum lock_result *ret_results,

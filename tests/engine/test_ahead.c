@@ -1,0 +1,139 @@
+/* tests/engine/test_ahead.c - claims of jobs that are sent together with what is written before them: the
+ * rows, events and answers are those of one question after the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "rig.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+
+static void run(PGconn *conn, const char *sql)
+{
+    PGresult *result = PQexec(conn, sql);
+    ExecStatusType status = PQresultStatus(result);
+    PQclear(result);
+    CHECK(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK, "%s: %s", sql,
+          PQerrorMessage(conn));
+}
+
+/* Claims find out that there are no steps, and hold a job each. */
+static void hold(struct rig *rig, struct request **claims, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CHECK_INT(rig_do(rig, claims[i] = rig_claim(rig, "%", 0)), CAIRN_OK);
+        CHECK_INT(claims[i]->out.page.count, 1);
+    }
+}
+
+static void enqueue(struct rig *rig, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK_INT(rig_do(rig, rig_enqueue(rig, "a", NULL)), CAIRN_OK);
+}
+
+static const char *task_id(const struct request *request)
+{
+    return request->out.page.tasks[0].id;
+}
+
+/* Jobs that are leased, as the store has them. */
+static uint64_t leased(struct rig *rig)
+{
+    struct request *request = rig_read(rig, OP_STATS, NULL);
+    CHECK_INT(request->code, CAIRN_OK);
+    return request->out.stats.leased;
+}
+
+TEST(a_report_and_its_claim_are_asked_together)
+{
+    struct rig rig;
+    struct request *claims[2], *reports[2];
+    rig_init(&rig, 1000);
+    enqueue(&rig, 6);
+    hold(&rig, claims, 2);
+    uint64_t sent = faulty_calls(rig.faulty, FAULTY_SEND_COMPLETE_JOBS);
+    for (size_t i = 0; i < 2; i++)
+        rig_submit(&rig, reports[i] = rig_complete(&rig, claims[i], true));
+    rig_run(&rig);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_SEND_COMPLETE_JOBS) - sent, 1);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(reports[i]->code, CAIRN_OK);
+        CHECK_INT(reports[i]->out.page.count, 1);
+        CHECK_STR(rig_events(&rig, task_id(claims[i])), "created leased started succeeded");
+        CHECK_STR(rig_events(&rig, task_id(reports[i])), "created leased started");
+    }
+    CHECK_INT(leased(&rig), 2);
+    rig_done(&rig);
+}
+
+/* The rows that another transaction holds make a request leave the batch after its claim was sent. */
+TEST(a_batch_that_a_request_leaves_is_repeated_without)
+{
+    struct rig rig;
+    struct request *claims[2], *reports[2];
+    char hold_row[128];
+    rig_init(&rig, 1000);
+    PGconn *foreign = PQconnectdb(rig.url);
+    enqueue(&rig, 6);
+    hold(&rig, claims, 2);
+    run(foreign, "BEGIN");
+    snprintf(hold_row, sizeof hold_row,
+             "SELECT FROM workflow.workflow_run WHERE id = '%s' FOR UPDATE",
+             task_id(claims[0]));
+    run(foreign, hold_row);
+    for (size_t i = 0; i < 2; i++)
+        rig_submit(&rig, reports[i] = rig_complete(&rig, claims[i], true));
+    struct faulty_rule rule = {.verb = FAULTY_LOCK_JOBS,
+                               .call = 3, /* of both tries, and then of the request alone */
+                               .code = CAIRN_E_BUSY};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    rig_run(&rig);
+    CHECK_INT(reports[1]->code, CAIRN_OK);
+    CHECK_INT(reports[1]->out.page.count, 1);
+    CHECK(!rig_is_done(reports[0]), "a job was completed that is held elsewhere");
+    CHECK_INT(leased(&rig), 2); /* the one that is held, and the new one */
+    run(foreign, "ROLLBACK");
+    PQfinish(foreign);
+    for (int i = 0; i < 100 && !rig_is_done(reports[0]); i++) {
+        rig.engine->committers[0].rest_until_us = 0;
+        rig_run(&rig);
+    }
+    CHECK_INT(reports[0]->code, CAIRN_OK);
+    CHECK_INT(reports[0]->out.page.count, 1);
+    CHECK_INT(leased(&rig), 2);
+    CHECK_STR(rig_events(&rig, task_id(reports[0])), "created leased started");
+    CHECK_STR(rig_events(&rig, task_id(reports[1])), "created leased started");
+    CHECK_STR(rig_events(&rig, task_id(claims[0])), "created leased started succeeded");
+    rig_done(&rig);
+}
+
+TEST(a_new_job_is_given_to_a_claim_that_waits_by_the_same_question)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *waiting = rig_claim(&rig, "a", 60000);
+    rig_submit(&rig, waiting);
+    rig_run(&rig);
+    CHECK(!rig_is_done(waiting), "it does not wait");
+    uint64_t commits = rig.engine->counters.commits;
+    struct request *added = rig_enqueue(&rig, "a", "k");
+    CHECK_INT(rig_do(&rig, added), CAIRN_OK);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_SEND_INSERT_JOBS), 1);
+    CHECK(rig_is_done(waiting), "it still waits");
+    CHECK_INT(rig.engine->counters.commits - commits, 1);
+    CHECK_STR(task_id(waiting), added->out.enqueued[0].id);
+    CHECK_STR(rig_events(&rig, task_id(waiting)), "created leased started");
+
+    /* A key that is known makes nothing ready. */
+    struct request *other = rig_claim(&rig, "a", 60000);
+    rig_submit(&rig, other);
+    rig_run(&rig);
+    struct request *again = rig_enqueue(&rig, "a", "k");
+    CHECK_INT(rig_do(&rig, again), CAIRN_OK);
+    CHECK_INT(again->out.enqueued[0].existing, 1);
+    CHECK(!rig_is_done(other), "it got a job that was there before");
+    CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a", NULL)), CAIRN_OK);
+    CHECK(rig_is_done(other), "it was forgotten");
+    rig_done(&rig);
+}
