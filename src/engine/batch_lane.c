@@ -118,7 +118,7 @@ static cairn_code allow(struct round *round, const struct lane *lane, bool *ret_
 
 static cairn_code add_lane(struct round *round, const struct lane *found)
 {
-    bool is_allowed;
+    bool is_allowed = false;
     TRY(allow(round, found, &is_allowed));
     if (!is_allowed)
         return CAIRN_OK;
@@ -162,8 +162,8 @@ static cairn_code walk(struct round *round, const char *from, const char *to)
     size_t each = round->room > LANES_AT_ONCE ? round->room : LANES_AT_ONCE;
     struct lane_range range = {.from = from, .to = to};
     while (range.from && round->given < round->room) {
-        struct lane *lanes;
-        size_t count;
+        struct lane *lanes = NULL;
+        size_t count = 0;
         TRY(list(round, &range, each, &lanes, &count));
         qsort(lanes, count, sizeof *lanes, compare_types);
         const char *cut = cut_of(lanes, count, each);
@@ -194,7 +194,7 @@ static cairn_code go_on(struct round *round)
     for (bool is_more = true; is_more && round->given < round->room;) {
         is_more = false;
         for (size_t i = 0; i < round->lanes.count && round->given < round->room; i++) {
-            bool is_allowed;
+            bool is_allowed = false;
             TRY(allow(round, &round->lanes.items[i], &is_allowed));
             round->lanes.items[i].quota += is_allowed;
             is_more |= is_allowed;
@@ -210,7 +210,7 @@ static cairn_code go_on(struct round *round)
 static cairn_code settle(struct round *round, const struct job_row *rows, size_t count)
 {
     struct lane *lanes = round->lanes.items;
-    for (size_t i = 0, at = 0; i < count; i++) {
+    for (size_t i = 0, at = 0; i < count && round->lanes.count; i++) {
         for (size_t k = 0; k < round->lanes.count; k++, at = (at + 1) % round->lanes.count)
             if (lanes[at].quota && strcmp(lanes[at].group, rows[i].group) == 0 &&
                 strcmp(lanes[at].type, rows[i].type) == 0)

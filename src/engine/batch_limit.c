@@ -14,9 +14,9 @@
 cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, bool is_locking,
                        struct limits *limits, cairn_error *reterr)
 {
-    struct lane_use *uses;
-    struct limit_row *all;
-    size_t count, limit_count;
+    struct lane_use *uses = NULL;
+    struct limit_row *all = NULL;
+    size_t count = 0, limit_count = 0;
     TRY(ops->count_leases(tx, is_locking, &uses, &count, reterr));
     TRY(limits_list(ops, tx, &all, &limit_count, reterr));
     NEED(limits_begin(limits, tx->arena, all, limit_count, tx->now_us), reterr);
@@ -24,7 +24,7 @@ cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, bool is
         NEED(limits_add_leases(limits, uses[i].type, uses[i].group, uses[i].count), reterr);
     for (size_t i = 0; i < limits->count; i++) {
         struct limit_state *limit = &limits->items[i];
-        struct bucket_row *rows;
+        struct bucket_row *rows = NULL;
         if (!limit->row->rate_n)
             continue;
         TRY(ops->list_buckets(tx, limit->row->name, &rows, &count, reterr));
@@ -56,8 +56,8 @@ static bool is_released(const struct batch *batch, const struct limit_row *row)
 static cairn_code must_lock(struct batch *batch, const cairn_claim_options *claim,
                             bool *ret_must)
 {
-    struct limit_row *rows;
-    size_t count;
+    struct limit_row *rows = NULL;
+    size_t count = 0;
     TRY(limits_list(batch->ops, batch->tx, &rows, &count, batch->error));
     *ret_must = false;
     for (size_t i = 0; i < count && !*ret_must; i++)

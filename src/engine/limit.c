@@ -126,8 +126,8 @@ static void note_changed(struct batch *batch)
 
 static cairn_code check_room(struct batch *batch, struct request *request)
 {
-    struct limit_row *rows;
-    size_t count;
+    struct limit_row *rows = NULL;
+    size_t count = 0;
     TRY(limits_list(batch->ops, batch->tx, &rows, &count, batch->error));
     if (count < LIMITS_MAX)
         return CAIRN_OK;
