@@ -145,8 +145,7 @@ static cairn_code find_errors(struct errors *errors)
         else
             TRY(add_records(errors, end.next, &end));
         errors->scanned += end.count;
-    } while (end.next && errors->scanned + PORTION <= most &&
-             monotonic_us() < give_up_us);
+    } while (end.next && errors->scanned + PORTION <= most && monotonic_us() < give_up_us);
     errors->is_more = end.next != 0;
     return CAIRN_OK;
 }
