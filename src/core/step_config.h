@@ -58,10 +58,10 @@ struct compensation_config {
 /* What a step starts. */
 struct child_config {
     const char *workflow;
-    int32_t version;   /* 0: the highest */
-    const char *key;   /* NULL: none */
-    const char *tags;  /* a JSON object; NULL: none */
-    bool is_left;      /* wait: false */
+    int32_t version;  /* 0: the highest */
+    const char *key;  /* NULL: none */
+    const char *tags; /* a JSON object; NULL: none */
+    bool is_left;     /* wait: false */
 
     const char *over;     /* map: a template, JSON; NULL: start */
     int32_t max_parallel; /* so many at one time */

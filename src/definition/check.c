@@ -27,10 +27,10 @@ static void add_names(struct used_names *names, const struct element_list *list,
 {
     for (const struct element *element = list->first; element; element = element->next) {
         if (element->name)
-            names->list[names->count++] = 
+            names->list[names->count++] =
                 (struct used_name){element->name, element, map, false};
         if (element->join_name)
-            names->list[names->count++] = 
+            names->list[names->count++] =
                 (struct used_name){element->join_name, element, map, true};
         for (size_t i = 0; i < element->list_count; i++)
             add_names(names, &element->lists[i], map);

@@ -44,7 +44,8 @@ TEST(a_child_gets_input_key_tags_and_version_of_the_file)
     struct flow_world fw;
     char child[40];
     fam_begin(&fw,
-              "{start: s, workflow: child, version: 1, input: {to: [1, \"{{ $.input.n }}\"]}, key: k1, "
+              "{start: s, workflow: child, version: 1, input: {to: [1, \"{{ $.input.n }}\"]}, "
+              "key: k1, "
               "tags: {team: red}}",
               "{step: c}", NULL);
     CHECK_DONE(&fw.world, wf_deploy(&fw, "{workflow: child, version: 2, steps: [{step: no}]}"));
