@@ -45,8 +45,8 @@ static const struct {
     {HEAD "- human: h\n  input: '{{ .a'\n", 5, 10,
      "human \"h\": input: \"}}\" is missing at column 6"},
     {HEAD "- step: a\n  input:\n", 5, 3, "step \"a\": input is null; leave it out"},
-    {HEAD "- {sleep: s, for: 1s, input: 1}\n", 4, 24, "sleep \"s\": unknown key \"input\""},
-    {HEAD "- {human: h, output: 1}\n", 4, 15, "human \"h\": unknown key \"output\""},
+    {HEAD "- {sleep: s, for: 1s, input: 1}\n", 4, 23, "sleep \"s\": unknown key \"input\""},
+    {HEAD "- {human: h, output: 1}\n", 4, 14, "human \"h\": unknown key \"output\""},
 };
 
 TEST(what_is_wrong_is_told_with_its_place)
