@@ -47,6 +47,8 @@ Options:
                           most 8 KiB (default none)
   --tag NAME=VALUE        tag it, so that it is found by job list --tag; may be
                           given up to 16 times
+  --group GROUP           groups of a type take turns, and limits can count each
+                          (default: none)
   --priority N            jobs with a lower number go first (default 100)
   --at TIME               run not before this time, in RFC 3339
   --in DURATION           run not before this much time has passed, such as 90s
@@ -81,7 +83,7 @@ cairn job cancel: cancel jobs that have not ended
 # Every command has help with an example, and help and manual name each of its options.
 $ commands() { cairn help | sed -n 's/^  \([a-z]\+\( [a-z]\+\)\?\)   *[a-z].*/\1/p'; }
 $ commands | wc -l
-71
+76
 $ cairn help --man > manual
 $ commands | while read -r command; do
 >     cairn help $command > help || echo "$command: no help"
@@ -95,4 +97,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-466
+492
