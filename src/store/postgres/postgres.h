@@ -292,8 +292,8 @@ cairn_code postgres_run(struct postgres_session *session, enum postgres_query qu
                         const struct postgres_params *params, PGresult **ret_result,
                         cairn_error *reterr);
 
-/* Sends at once, so that the server works while we do; postgres_take() gets the result.  One at a
- * time, and not the same query again before that.  What is queued or run in between goes behind it. */
+/* Queues a statement whose result is kept for postgres_take().  One at a time, and not the same query again
+ * before that.  What is queued or run in between goes behind it. */
 cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
                          const struct postgres_params *params, cairn_error *reterr);
 cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,

@@ -237,33 +237,8 @@ cairn_code postgres_send(struct postgres_session *session, enum postgres_query q
 {
     assert(session->sent == POSTGRES_QUERY_COUNT);
     TRY(postgres_queue(session, query, params, reterr));
-    if (!PQsendFlushRequest(session->conn) || PQflush(session->conn) < 0)
-        return lost(session, query, reterr);
     session->sent = query;
     return CAIRN_OK;
-}
-
-/* Reads as far as the statement that was sent; what was queued behind it goes on. */
-static cairn_code read_sent(struct postgres_session *session, cairn_error *reterr)
-{
-    cairn_code code = CAIRN_OK;
-    int place = 0;
-    for (bool is_read = false; !is_read && !code; place++) {
-        PGresult *result = read_result(session, place, &code, reterr);
-        is_read = is_sent_at(session, place);
-        if (is_read)
-            session->sent_result = result;
-        else
-            PQclear(result);
-    }
-    session->queue_len -= place;
-    memmove(session->queue, session->queue + place,
-            (size_t)session->queue_len * sizeof *session->queue);
-    if (code && code != CAIRN_E_UNREACHABLE && PQstatus(session->conn) == CONNECTION_OK)
-        settle(session, NULL, NULL); /* passed over by the server, all of it */
-    else if (code)
-        postgres_lose(session);
-    return code;
 }
 
 static struct postgres_reader reader_of(struct store_tx *tx, PGresult *result)
@@ -278,11 +253,8 @@ cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader
     struct postgres_session *session = postgres_session_of(tx);
     cairn_code code = CAIRN_OK;
     assert(session->sent != POSTGRES_QUERY_COUNT);
-    if (!session->sent_result && session->conn && PQflush(session->conn) < 0)
-        code = lost(session, session->sent, reterr);
-    else if (!session->sent_result)
-        code = session->conn ? read_sent(session, reterr)
-                             : fail(reterr, CAIRN_E_UNREACHABLE, "the connection was lost");
+    if (!session->sent_result)
+        code = postgres_settle(session, reterr);
     if (!code) {
         *ret_reader = reader_of(tx, session->sent_result);
         session->sent_result = NULL;
