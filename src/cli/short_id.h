@@ -12,7 +12,7 @@
 
 enum { ID_ROOM = 37 };
 
-/* Completes the id in a target such as "/v1/instances/ID/pause", and writes the target into `full`, which
+/* Completes the id in a target such as "/v1/instances/ID/steps", and writes the target into `full`, which
  * stays empty if there is nothing to complete.  If no id or more than one fits, ret_answer is filled in as if
  * the server had said so.  The answer is an exit code. */
 int target_complete(cairn_engine *engine, const char *target, struct buf *full,

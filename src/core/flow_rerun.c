@@ -43,7 +43,8 @@ static cairn_code begin_branches(struct flow *flow, struct flow_step *fork, int3
     TRY(flow->source->config(flow, fork));
     for (size_t i = 0; i < fork->config->branch_count; i++)
         if (!is_inside(fork->config->branches[i], own))
-            TRY(token_add(flow, fork->config->branches[i].first, fork->row.output, NULL, fork));
+            TRY(token_add(flow, fork->config->branches[i].first, step_passed(&fork->row), NULL,
+                          fork));
     return CAIRN_OK;
 }
 
@@ -148,6 +149,7 @@ static cairn_code copy(struct flow *flow, struct flow_step *step, const struct s
         row->undo_error = from->undo_error;
         row->input = from->input;
         row->output = from->output;
+        row->passed = from->passed;
     }
     if (row->commit_no > flow->instance->commits)
         flow->instance->commits = row->commit_no;

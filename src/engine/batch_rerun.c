@@ -54,16 +54,24 @@ static bool are_forks_passed(const struct rerun *rerun, const struct step_row *s
     return true;
 }
 
+/* What had arrived at it.  A step whose file makes its input keeps that in its row, not what it was made of;
+ * so this is what the step before has handed on. */
+static const char *find_arrived(const struct step_row *step, const struct step_row *before,
+                                const char *instance_input)
+{
+    bool is_made = step->config && strstr(step->config, "\"input\"");
+    if (step->input && !is_made)
+        return step->input;
+    return step->seq == 0 ? instance_input : before ? step_passed(before) : step->input;
+}
+
 static cairn_code choose_input(struct request *request, struct rerun *rerun,
                                const struct step_row *step, const char *instance_input)
 {
     const struct step_row *before = find_before(rerun, step);
     rerun->signal = before ? step_passed_signal(before) : NULL;
     rerun->input = request->in.rerun.input ? request->in.rerun.input
-                   : step->input           ? step->input
-                   : step->seq == 0        ? instance_input
-                   : before                ? before->output
-                                           : NULL;
+                                           : find_arrived(step, before, instance_input);
     if (rerun->input)
         return CAIRN_OK;
     request->code =

@@ -58,6 +58,23 @@ TEST(from_the_beginning_it_is_a_new_instance_without_a_key)
     wf_close(&fw);
 }
 
+TEST(data_that_the_file_makes_is_made_of_what_was_copied)
+{
+    struct flow_world fw;
+    wf_begin(&fw,
+             FLOW("{step: a, output: {a: \"{{ .by }}\"}}, {step: b}, "
+                  "{step: c, input: {x: \"{{ $.steps.a.output.a }}\", y: \"{{ .by }}\"}}"));
+    wf_do(&fw, "a");
+    wf_do(&fw, "b");
+    wf_do_badly(&fw, "c");
+    rerun(&fw, "c", NULL);
+    check_input(&fw, "c", "{\"x\": \"a\", \"y\": \"b\"}");
+    wf_check_status(&fw, "completed");
+    rerun(&fw, "b", NULL);
+    check_input(&fw, "b", "{\"a\": \"a\"}");
+    wf_close(&fw);
+}
+
 TEST(what_comes_before_the_step_is_copied_and_not_called_again)
 {
     struct flow_world fw;
