@@ -33,6 +33,8 @@ struct why_type {
     int64_t last_seen_us;
     int64_t ahead;     /* tasks of the type that were ready before */
     int64_t oldest_us; /* since when the oldest of them has been ready; 0: there is none */
+    const struct limit_row *limit; /* that lets no more of them begin now; NULL: none */
+    const char *limit_group;       /* for which it counts; NULL: for all */
 };
 
 struct why_step {

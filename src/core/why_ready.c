@@ -142,6 +142,11 @@ static bool is_unserved(const struct task_facts *task)
     return task->type->live == 0;
 }
 
+static bool is_limited(const struct task_facts *task)
+{
+    return task->type->limit != NULL;
+}
+
 static bool is_about_to(const struct task_facts *task)
 {
     return task->type->roomy && age_us(task) < WHY_PATIENCE_US;
@@ -227,6 +232,28 @@ static void say_unserved(struct saying *s, const struct task_facts *task)
                      arena_printf(s->arena, "%s=COMMAND", task->type_name));
 }
 
+/* A limit of both kinds may be full either way; what it allows at one time is the more usual reason. */
+static void say_limited(struct saying *s, const struct task_facts *task)
+{
+    const struct limit_row *limit = task->type->limit;
+    if (limit->concurrency) {
+        saying_add(s, "Waits for a place: {limit} allows {n} at a time");
+        saying_text(s, "limit", limit->name);
+        saying_int(s, "n", limit->concurrency);
+    } else {
+        saying_add(s, "Waits for its time: {limit} lets {n} begin in {per}");
+        saying_text(s, "limit", limit->name);
+        saying_int(s, "n", limit->rate_n);
+        saying_span(s, "per", limit->rate_per_ms * US_PER_MS);
+    }
+    if (task->type->limit_group) {
+        saying_add(s, " for {group}");
+        saying_text(s, "group", task->type->limit_group);
+    }
+    saying_add(s, ".");
+    saying_offer(s, "limit", "limit", limit->name, "cairn limit show %", limit->name);
+}
+
 static void say_about_to(struct saying *s, const struct task_facts *task)
 {
     (void)task;
@@ -270,6 +297,7 @@ const struct task_rule why_ready_rules[] = {
     {"no_runtime", URGENCY_STUCK, is_runtime_missing, say_no_runtime},
     {"unknown", URGENCY_WAITS, is_not_known, say_unknown},
     {"unserved", URGENCY_STUCK, is_unserved, say_unserved},
+    {"limited", URGENCY_WAITS, is_limited, say_limited},
     {"about_to", URGENCY_WORKS, is_about_to, say_about_to},
     {"busy", URGENCY_WAITS, is_busy, say_busy},
     {"unclaimed", URGENCY_STUCK, fits_always, say_unclaimed},

@@ -19,6 +19,7 @@ struct question {
     struct arena *arena; /* the request's: answers live there */
     cairn_error *error;
     const struct known_workers *workers; /* once they were asked for */
+    struct limits *limits;               /* likewise */
     int depth; /* of children that are looked at for their parents' sake */
 };
 

@@ -4,6 +4,8 @@
  */
 #include "engine/read_why.h"
 
+#include "engine/limit.h"
+
 #include <string.h>
 
 /* How far down children are asked why they wait. */
@@ -75,6 +77,38 @@ static cairn_code read_type(struct question *q, const char *type, int32_t versio
     TRY(STORE(q, count_type, type, &counts));
     ret_type->ahead = counts.ready > 0 ? counts.ready - 1 : 0;
     ret_type->oldest_us = counts.oldest_us < ready_us ? counts.oldest_us : 0;
+    return CAIRN_OK;
+}
+
+/* Limits are read once for a question, and what is used of them only if there are some. */
+static cairn_code find_limits(struct question *q, struct limits **ret_limits)
+{
+    struct limit_row first;
+    size_t count = 0;
+    if (!q->limits) {
+        struct limits *limits = arena_zalloc(q->arena, sizeof *limits);
+        NEED(limits, q->error);
+        TRY(STORE(q, list_limits, NULL, &first, 1, &count));
+        if (count)
+            TRY(limits_read(q->ops, q->tx, false, limits, q->error));
+        q->limits = limits;
+    }
+    *ret_limits = q->limits;
+    return CAIRN_OK;
+}
+
+/* Which limit keeps it back. */
+static cairn_code add_limit(struct question *q, const char *type, const char *group,
+                            struct why_type *ret_type)
+{
+    struct limits *limits = NULL;
+    int64_t wait_us;
+    TRY(find_limits(q, &limits));
+    if (limits->count == 0)
+        return CAIRN_OK;
+    NEED(limits_refuse(limits, type, group, &ret_type->limit, &wait_us), q->error);
+    if (ret_type->limit && ret_type->limit->is_per_group && *group)
+        ret_type->limit_group = group;
     return CAIRN_OK;
 }
 
@@ -287,6 +321,7 @@ cairn_code why_of_job(struct question *q, const struct job_row *row, const cairn
     NEED(why, q->error);
     if (row->status == JOB_PENDING && row->run_at_us <= q->tx->now_us) {
         TRY(read_type(q, row->type, 0, row->run_at_us, &type));
+        TRY(add_limit(q, row->type, row->group ? row->group : "", &type));
         facts.type = &type;
     }
     *ret_why = why;

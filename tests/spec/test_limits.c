@@ -499,6 +499,34 @@ TEST(many_workers_of_several_engines_keep_to_a_limit)
 
 /* ---- what is asked about limits -------------------------------------------------------------- */
 
+static void check_why(struct world *world, const char *wanted)
+{
+    cairn_page *jobs, *job;
+    cairn_job_filter filter = CAIRN_JOB_FILTER_DEFAULTS;
+    filter.status = "pending";
+    CHECK_DONE(world, cairn_job_list(world->engine, &filter, &jobs, &world->error));
+    CHECK_DONE(world,
+               cairn_job_get(world->engine, cairn_page_job(jobs, 0)->id, &job, &world->error));
+    CHECK_STR(cairn_page_job(job, 0)->why->text, wanted);
+    cairn_page_free(job);
+    cairn_page_free(jobs);
+}
+
+TEST(a_job_says_which_limit_keeps_it_back)
+{
+    struct world world;
+    open_virtual_world(&world);
+    put(&world, (cairn_limit_spec){
+                    .name = "mails", .types = "t.%", .concurrency = 1, .per_group = true});
+    add(&world, "t.v1", "acme", 2);
+    cairn_page *tasks = claim(&world, only_t, 10);
+    check_why(&world, "Waits for a place: mails allows 1 at a time for acme.");
+    report(&world, tasks, 0, CAIRN_COMPLETE);
+    check_why(&world, "Is about to be taken.");
+    cairn_page_free(tasks);
+    close_world(&world);
+}
+
 TEST(limits_are_listed_and_removed)
 {
     struct world world;

@@ -382,6 +382,26 @@ TEST(a_step_that_waits_for_a_worker)
          "workers");
 }
 
+TEST(a_step_that_a_limit_keeps_back)
+{
+    struct look *look = look_new();
+    struct limit_row limit = {.name = "parcels", .concurrency = 2};
+    add(look, "ship");
+    struct why_type *type = add_type(look);
+    type->limit = &limit;
+    SAYS(look, "unserved", "stuck", "No worker that serves shop.ship is there.", "work");
+    type->live = 1;
+    type->roomy = "w1";
+    SAYS(look, "limited", "waits", "Waits for a place: parcels allows 2 at a time.", "limit");
+    CHECK_STR(first_cli(look->list.items), "cairn limit show parcels");
+    type->limit_group = "north";
+    SAYS(look, "limited", "waits", "Waits for a place: parcels allows 2 at a time for north.",
+         "limit");
+    limit = (struct limit_row){.name = "parcels", .rate_n = 5, .rate_per_ms = 60000};
+    SAYS(look, "limited", "waits",
+         "Waits for its time: parcels lets 5 begin in 1m 0s for north.", "limit");
+}
+
 TEST(a_step_that_the_registry_keeps_back)
 {
     struct look *look = look_new();

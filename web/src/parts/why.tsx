@@ -28,7 +28,7 @@ export function Sentence({ why }: { why: Why }) {
 export const WhyLine = ({ why }: { why: Why }) => <span data-testid="why" data-code={why.code} title={visible(why.text)}><Sentence why={why} /></span>;
 
 /** These change when workers come and go, of which no event tells; the rest of the time an open page asks nothing. */
-const BY_WORKERS = new Set(["unknown", "unserved", "no_runtime", "about_to", "busy", "unclaimed", "job_ready"]);
+const BY_WORKERS = new Set(["unknown", "unserved", "no_runtime", "limited", "about_to", "busy", "unclaimed", "job_ready"]);
 export const whyEveryMs = (whys: Why[]): number => whys.some((it) => BY_WORKERS.has(it.code)) ? 30_000 : 0;
 
 const SHOWN = 3;
