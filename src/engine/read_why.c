@@ -81,19 +81,18 @@ static cairn_code read_type(struct question *q, const char *type, int32_t versio
 }
 
 /* Limits are read once for a question, and what is used of them only if there are some. */
-static cairn_code find_limits(struct question *q, struct limits **ret_limits)
+static cairn_code find_limits(struct question *q)
 {
     struct limit_row first;
     size_t count = 0;
-    if (!q->limits) {
-        struct limits *limits = arena_zalloc(q->arena, sizeof *limits);
-        NEED(limits, q->error);
-        TRY(STORE(q, list_limits, NULL, &first, 1, &count));
-        if (count)
-            TRY(limits_read(q->ops, q->tx, false, limits, q->error));
-        q->limits = limits;
-    }
-    *ret_limits = q->limits;
+    if (q->limits)
+        return CAIRN_OK;
+    struct limits *limits = arena_zalloc(q->arena, sizeof *limits);
+    NEED(limits, q->error);
+    TRY(STORE(q, list_limits, NULL, &first, 1, &count));
+    if (count)
+        TRY(limits_read(q->ops, q->tx, false, limits, q->error));
+    q->limits = limits;
     return CAIRN_OK;
 }
 
@@ -101,12 +100,11 @@ static cairn_code find_limits(struct question *q, struct limits **ret_limits)
 static cairn_code add_limit(struct question *q, const char *type, const char *group,
                             struct why_type *ret_type)
 {
-    struct limits *limits = NULL;
     int64_t wait_us;
-    TRY(find_limits(q, &limits));
-    if (limits->count == 0)
+    TRY(find_limits(q));
+    if (!q->limits || q->limits->count == 0)
         return CAIRN_OK;
-    NEED(limits_refuse(limits, type, group, &ret_type->limit, &wait_us), q->error);
+    NEED(limits_refuse(q->limits, type, group, &ret_type->limit, &wait_us), q->error);
     if (ret_type->limit && ret_type->limit->is_per_group && *group)
         ret_type->limit_group = group;
     return CAIRN_OK;

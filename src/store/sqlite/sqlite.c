@@ -135,20 +135,17 @@ static cairn_code check_presence(const struct sqlite_store *store,
     return CAIRN_OK;
 }
 
-/* A store of which nothing is open yet. */
+/* A store of which nothing is open yet.  *ret_store is the caller's to close, also if this fails. */
 static cairn_code store_new(const struct store_config *config, struct sqlite_store **ret_store,
                             cairn_error *reterr)
 {
-    cleanup(close_storep) struct sqlite_store *store = mem_zalloc(sizeof *store);
+    struct sqlite_store *store = *ret_store = mem_zalloc(sizeof *store);
     if (!store)
         return fail_memory(reterr);
     sqlite_survive_forks();
     store->base = (struct store){.ops = &sqlite_store_ops, .clock = config->clock};
     identity_init(store);
-    TRY(read_url(config->url, store, reterr));
-    *ret_store = store;
-    store = NULL;
-    return CAIRN_OK;
+    return read_url(config->url, store, reterr);
 }
 
 cairn_code sqlite_plan(const struct store_config *config, struct store_plan *ret_plan,
