@@ -302,11 +302,11 @@ TEST(what_ended_well_is_counted_too)
 TEST(names_are_found_by_their_beginning)
 {
     struct caller caller;
-    char target[100];
+    char target[100], id[64];
     caller_open(&caller);
     deploy(&caller, "order");
     deploy(&caller, "order_more");
-    const char *id = start(&caller, "order", "ord-1", "{}");
+    snprintf(id, sizeof id, "%s", start(&caller, "order", "ord-1", "{}"));
     call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"ordering\",\"key\":\"ord-2\"}");
     CHECK_STR(listed(&caller, "/v1/find?q=ord", "kind"), "instance job workflow workflow type");
     CHECK_STR(listed(&caller, "/v1/find?q=ord", "title"),
