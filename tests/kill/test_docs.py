@@ -33,7 +33,7 @@ def broken_links(root):
     for document in documents:
         if not document.endswith('.md'):
             continue
-        text = re.sub(r'^```.*?^```', '', read(document), flags=re.M | re.S)     # code has other brackets
+        text = re.sub(r'^```.*?^```|`[^`\n]*`', '', read(document), flags=re.M | re.S)     # code has other brackets
         for target in re.findall(r'\]\(([^)#\s]+)[^)]*\)', text):
             path = os.path.join(os.path.dirname(document), target)
             if '://' not in target and not os.path.exists(path):
