@@ -24,7 +24,8 @@ static void add(struct buf *out, const char *text)
 static void add_json(struct buf *out, const char *text)
 {
     json_t *tree = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
-    char *plain = tree ? json_dumps(tree, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *plain =
+        tree ? json_dumps(tree, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY) : NULL;
     add(out, plain ? plain : text);
     free(plain);
     json_decref(tree);
@@ -61,7 +62,7 @@ static void add_tasks(struct buf *out, const struct page_output *page)
         const cairn_task *task = &page->tasks[i];
         buf_printf(out, "\n  %s %s %s %s %d/%d", task->id, task->token, task->kind, task->type,
                    task->attempt, task->max_attempts);
-        add(out, task->input);
+        add_json(out, task->input);
         add(out, task->key);
         add(out, task->reason);
         add_json(out, task->signal);
