@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-# tests/kill/test_guides.py - the commands of the guides, pasted into a shell one after the other.
+# tests/kill/test_guides.py - the commands of the guides and of the cookbook, pasted into a shell one after the other.
 #
 # SPDX-License-Identifier: Apache-2.0
 """
   test_guides.py CAIRN GUIDE...
 
 The program is build/cairn, as in the source tree, and not on the PATH: the guide has to say how it gets there.
-DATABASE_URL is an empty database on the server of $CAIRN_TEST_POSTGRES.
+DATABASE_URL, for a page that names it, is an empty database on the server of $CAIRN_TEST_POSTGRES.
 A block of ```sh is run; each line of a block of ```text behind it must be found in what was printed.
 Ids, times, durations and the number of blanks do not matter.
 """
@@ -55,8 +55,11 @@ def blocks_of(guide):
 
 
 @contextlib.contextmanager
-def database():
-    """The URL of a database that is dropped in the end, with all that a guide has made beside it."""
+def database(blocks):
+    """The URL of a database that is dropped in the end, with all that a guide has made beside it; empty if it needs none."""
+    if not any('DATABASE_URL' in body for body, _ in blocks):
+        yield ''
+        return
     server = os.environ['CAIRN_TEST_POSTGRES']
 
     def psql(sql):
@@ -96,7 +99,7 @@ def main():
     print(f'1..{len(sys.argv) - 2}', flush=True)
     for number, guide in enumerate(sys.argv[2:], 1):
         blocks = blocks_of(guide)
-        with database() as url:
+        with database(blocks) as url:
             code, printed = run(sys.argv[1], blocks, url)
         faults = [f'exit code {code}\n{printed[-1]}'] if code or not blocks else []
         for (_, lines), text in zip(blocks, printed):
