@@ -380,7 +380,8 @@ static cairn_code count_end(struct flow *flow, struct flow_step *step,
     } else if (!is_undo) {
         count_failed(row, end->error);
     } else if (end->status == INSTANCE_CANCELLED) {
-        row->done--;
+        /* One that was counted as failed, because its own undo had, may be undone by now. */
+        row->done -= row->done > 0;
     } else {
         row->is_undo_failed = true;
         row->error = end->error;

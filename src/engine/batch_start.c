@@ -440,15 +440,13 @@ cairn_code batch_start_children(struct batch *batch, struct child *children, siz
 /* ---- what plain SQL has written ------------------------------------------------------------- */
 
 /* What a map of a workflow does for each element, read anew: the plans that are kept have no elements. */
-static cairn_code read_map(struct batch *batch, const struct definition *whole, const char *map,
-                           struct definition *ret_each, cairn_error *reterr)
+static cairn_code read_map(struct batch *batch, const struct definition_row *row,
+                           const char *map, struct definition *ret_each, cairn_error *reterr)
 {
-    struct definition_row row;
     struct definition read;
     size_t count;
-    TRY(STORE(batch, get_definition, whole->name, whole->version, &row));
-    TRY(definition_read(&batch->arena, row.name, row.content, strlen(row.content), &read, NULL,
-                        0, &count, reterr));
+    TRY(definition_read(&batch->arena, row->name, row->content, strlen(row->content), &read,
+                        NULL, 0, &count, reterr));
     return definition_of_map(&batch->arena, &read, map, ret_each, reterr);
 }
 
@@ -458,6 +456,7 @@ static cairn_code find_map(struct batch *batch, struct request *request, const c
 {
     const struct definition *whole = *definition;
     struct plans *plans = &batch->committer->plans;
+    struct definition_row row;
     const char *name = arena_printf(&batch->arena, "%s:%s", whole->name, map);
     NEED(name, batch->error);
     *definition = plans_find(plans, name, whole->version, whole->hash);
@@ -465,8 +464,9 @@ static cairn_code find_map(struct batch *batch, struct request *request, const c
         return CAIRN_OK;
     struct definition *each = arena_zalloc(&batch->arena, sizeof *each);
     NEED(each, batch->error);
-    request->code = read_map(batch, whole, map, each, &request->error);
-    if (request->code == CAIRN_E_OUT_OF_MEMORY || request->code == CAIRN_E_UNREACHABLE)
+    TRY(STORE(batch, get_definition, whole->name, whole->version, &row));
+    request->code = read_map(batch, &row, map, each, &request->error);
+    if (request->code == CAIRN_E_OUT_OF_MEMORY)
         return fail(batch->error, request->code, "%s", request->error.message);
     if (!request->code)
         plans_keep(plans, each, whole->hash);

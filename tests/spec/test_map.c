@@ -192,6 +192,43 @@ TEST(a_cancel_undoes_every_element)
     wf_close(&fw);
 }
 
+/* One that lost could not be undone; somebody sees to it while the map is undone, once more. */
+TEST(an_element_that_lost_may_be_undone_together_with_those_that_completed)
+{
+    struct flow_world fw;
+    struct task tasks[2], d[2];
+    char parent[40], loser[40];
+    begin(&fw,
+          "{map: m, over: \"{{ . }}\", join: any, steps: [{step: c, compensation: {handler: uc, "
+          "max_attempts: 1}}, {step: d}]}, {step: z, on_failure: compensate}",
+          "[1, 2]");
+    snprintf(parent, sizeof parent, "%s", fw.id);
+    CHECK_INT(wf_take_many(&fw, "w", "c", 2, tasks), 2);
+    complete(&fw, &tasks[0], "1");
+    complete(&fw, &tasks[1], "2");
+    CHECK_INT(wf_take_many(&fw, "w", "d", 2, d), 2);
+    complete(&fw, &d[0], "1");
+    fam_settle(&fw);
+    sg_check_late(&fw, &d[1]);
+    struct task undo = sg_take_undo(&fw, "c");
+    CHECK_DONE(&fw.world, wf_report(&fw, &undo, CAIRN_FAIL, "stuck"));
+    fam_child(&fw, parent, 1, loser);
+    sg_fail(&fw, "z");
+    sg_undo(&fw, "c"); /* of the one that completed */
+    fam_settle(&fw);
+    wf_check_steps(&fw, "m:failed z:rolled_back");
+    fam_go(&fw, loser);
+    CHECK_DONE(&fw.world, sg_requeue(&fw, "c", NULL));
+    fam_go(&fw, parent);
+    CHECK_DONE(&fw.world, sg_requeue(&fw, "m", NULL));
+    fam_settle(&fw);
+    sg_undo(&fw, "c");
+    fam_settle(&fw);
+    wf_check_steps(&fw, "m:rolled_back z:rolled_back");
+    fam_check(&fw, loser, "cancelled", "c:rolled_back d:skipped");
+    wf_close(&fw);
+}
+
 TEST(an_array_beyond_the_limit_of_outputs_fails_the_step)
 {
     struct flow_world fw;
