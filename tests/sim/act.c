@@ -77,13 +77,29 @@ void act_deploy(struct sim *sim)
     char name[16];
     struct buf text = {0};
     snprintf(name, sizeof name, "w%d", sim->workflow_count++);
-    workflow_make(&sim->rng, name, sim->has_sagas, &text);
+    workflow_make(&sim->rng, name, sim->has_sagas,
+                  sim->has_children ? sim->workflow_count : 0, &text);
     struct request *request = make(OP_DEPLOY);
     request->in.deploy = (struct deploy_input){
         .file = "sim.json", .text = keep(request, buf_text(&text)), .len = text.len};
     sim_trace(sim, "deploy %s", buf_text(&text));
     buf_done(&text);
     act_submit(sim, 0, request, NULL);
+}
+
+/* Maps run over the list. */
+static const char *make_input(struct sim *sim, struct request *request)
+{
+    struct buf text = {0};
+    int n = sim_chance(sim, 50) ? 1 : 2;
+    buf_printf(&text, "{\"n\": %d", n);
+    int count = sim->has_children ? sim_below(sim, 7) : 0;
+    for (int i = 0; i < count; i++)
+        buf_printf(&text, "%s{\"n\": %d}", i ? ", " : ", \"list\": [", i);
+    buf_str(&text, count ? "]}" : sim->has_children ? ", \"list\": []}" : "}");
+    char *input = keep(request, buf_text(&text));
+    buf_done(&text);
+    return input;
 }
 
 static void act_start(struct sim *sim, int engine)
@@ -97,7 +113,7 @@ static void act_start(struct sim *sim, int engine)
     request->in.start.workflow = keep(request, name);
     if (which >= sim->workflow_count)
         request->in.start.version = sim_below(sim, VERSIONS + 1); /* 0: the latest */
-    request->in.start.input = sim_chance(sim, 50) ? "{\"n\": 1}" : "{\"n\": 2}";
+    request->in.start.input = make_input(sim, request);
     snprintf(key, sizeof key, "k%zu", sim->started++);
     request->in.start.key = keep(request, key); /* a repeated start must find the first */
     if (sim_chance(sim, 15))
@@ -291,10 +307,10 @@ void act_requeue(struct sim *sim, int engine, const struct dlq_row *record)
 
 /* ---- a round ----------------------------------------------------------------------------- */
 
-/* Functions start others, so anybody's may be meant. */
+/* Functions and sagas start others, so anybody's may be meant. */
 static const char *some_instance(struct sim *sim)
 {
-    if (!sim->has_functions || !sim->now->instance_count)
+    if ((!sim->has_functions && !sim->has_children) || !sim->now->instance_count)
         return sim->instances[sim_below(sim, (int)sim->instance_count)];
     return sim->now->instances[sim_below(sim, (int)sim->now->instance_count)].row.id;
 }
@@ -311,7 +327,7 @@ static bool has_free_slot(const struct sim *sim)
 /* Whatever begins anew starts things anew. */
 static bool is_crowded(const struct sim *sim)
 {
-    size_t crowd = sim->has_families ? CROWD_OF_FAMILIES : CROWD;
+    size_t crowd = sim->has_families || sim->has_children ? CROWD_OF_FAMILIES : CROWD;
     return sim->now->instance_count > crowd || sim->now->job_count + 16 > JOBS_MAX;
 }
 
@@ -325,7 +341,7 @@ static void control_something(struct sim *sim, int engine)
         return;
     const char *id = some_instance(sim);
     act_control(sim, engine, op, id);
-    bool is_followed = sim->has_families && op == OP_ABORT && !is_crowded(sim);
+    bool is_followed = (sim->has_families || sim->has_children) && op == OP_ABORT && !is_crowded(sim);
     if (is_followed && has_free_slot(sim) && sim_chance(sim, 30))
         act_control(sim, engine, OP_RESTART, id); /* before its children can be told */
 }

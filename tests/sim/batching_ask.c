@@ -176,7 +176,7 @@ void batching_draw_deployments(struct batching *batching)
         struct buf content = {0};
         struct request *model = add_ask(batching, OP_DEPLOY);
         snprintf(name, sizeof name, "w%d", i);
-        workflow_make(&batching->rng, name, i > 0, &content);
+        workflow_make(&batching->rng, name, i > 0, 0, &content);
         model->in.deploy.file = "w.json";
         model->in.deploy.len = content.len;
         model->in.deploy.text = arena_strdup(&model->arena, buf_text(&content));

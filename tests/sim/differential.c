@@ -204,7 +204,7 @@ static void deploy(struct twins *twins)
     char name[16];
     struct buf text = {0};
     snprintf(name, sizeof name, "w%d", twins->workflows++);
-    workflow_make(&twins->rng, name, twins->has_sagas, &text);
+    workflow_make(&twins->rng, name, twins->has_sagas, 0, &text);
     for_both(side, twins)
         twin_answer(side, "deploy",
                     cairn_workflow_deploy(side->engine, "w.json", buf_text(&text), NULL, NULL));

@@ -48,6 +48,7 @@ static void law_of_status(struct sim *sim, const struct seen_instance *before,
 static void law_of_counts(struct sim *sim, const struct seen_instance *now)
 {
     int active = 0, wait = 0, sleep = 0, decision = 0, parked = 0, leases = 0;
+    bool undone = false; /* children are */
     for (size_t i = 0; i < now->step_count; i++) {
         const struct step_row *step = &now->steps[i];
         bool is_wanted_call = step->status == STEP_RUNNING && !step->stop;
@@ -57,13 +58,17 @@ static void law_of_counts(struct sim *sim, const struct seen_instance *now)
                  step->kind != KIND_FUNCTION;
         decision += step->status == STEP_WAITING_DECISION;
         parked += step->status == STEP_PAUSED;
+        undone |= is_parent_step(now, step) && step->status == STEP_COMPENSATION;
         leases += step->locked_by && step->status != STEP_COMPENSATION;
     }
     const struct instance_row *row = &now->row;
     if (active != row->active_count || wait != row->wait_count || sleep != row->sleep_count ||
         decision != row->decision_count || parked != row->parked_count)
         sim_broken(sim, "the counts of %s are not those of its steps", row->id);
-    int awaited = leases + (row->goal == GOAL_CANCEL ? row->child_count : 0);
+    int awaited =
+        leases + (row->goal == GOAL_CANCEL ? row->child_count : row->own_child_count);
+    if (undone) /* their undo is not waited for before this one */
+        awaited = leases;
     if (row->goal && !instance_is_final(row->status) && row->awaited_count != awaited)
         sim_broken(sim, "%s awaits %d leases and children, there are %d", row->id,
                    row->awaited_count, awaited);
@@ -95,6 +100,7 @@ static void law_of_life(struct sim *sim, const struct seen_instance *now)
 {
     int current = 0;
     int moved = now->row.goal == GOAL_CANCEL && now->row.child_count; /* their ends move it */
+    moved += now->row.own_child_count || now->row.is_telling;
     for (size_t i = 0; i < now->step_count; i++) {
         const struct step_row *step = &now->steps[i];
         moved += is_moved_by_something(step);
@@ -160,8 +166,10 @@ static bool is_reopened(const struct seen_instance *now)
 
 static bool is_terminal_reopened(const struct seen_instance *now)
 {
-    return has_event(now, "workflow_restarted", NULL) ||
-           has_event(now, "workflow_retried", NULL) || has_event(now, "dlq_requeued", NULL);
+    return is_rolled_back_child(now) ||
+           has_event(now, "workflow_restarted", NULL) ||
+           has_event(now, "workflow_retried", NULL) ||
+           has_event(now, "dlq_requeued", NULL);
 }
 
 static void laws_of_instance(struct sim *sim, size_t index)
@@ -193,6 +201,6 @@ void laws_check(struct sim *sim, bool has_claimed)
     laws_of_leases(sim);
     if (sim->has_functions)
         laws_of_starts(sim);
-    if (sim->has_families)
+    if (sim->has_families || sim->has_children)
         laws_of_families(sim, has_claimed);
 }

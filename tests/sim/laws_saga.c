@@ -54,6 +54,9 @@ static void law_of_stopping(struct sim *sim, const struct seen_instance *now)
                              step->status == STEP_READY && now->row.goal == GOAL_CANCEL;
         if (is_in_passage)
             continue; /* it may be called right now: the passage's last commit tells */
+        if (is_parent_step(now, step) && step->status == STEP_WAITING &&
+            now->row.goal == GOAL_FAIL && now->row.own_child_count)
+            continue; /* its children go on to their ends, which are kept */
         if (step->status == STEP_PENDING ||
             (!is_undo && step->status != STEP_RUNNING && step_is_current(step->status)))
             sim_broken(sim, "%s is %s, but its instance has been stopped", step->name,
@@ -120,6 +123,8 @@ static void follow_instance_event(struct saga_seen *saga, const struct event_row
     if (is_type(event, "workflow_completed") || is_type(event, "workflow_failed") ||
         is_type(event, "workflow_cancelled") || is_type(event, "workflow_aborted"))
         saga->is_over = true;
+    else if (is_type(event, "cancellation_started"))
+        saga->is_over = false; /* of a child that was done: law_of_status lets no other */
     else if (is_type(event, "dlq_requeued"))
         saga->is_over = false; /* whether or not its step is still remembered */
 }

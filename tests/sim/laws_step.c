@@ -76,7 +76,8 @@ static void law_of_shape(struct sim *sim, const struct seen_instance *instance,
         sim_broken(sim, "%s is claimable and should not be", now->name);
     if (now->is_ready && is_frozen)
         sim_broken(sim, "%s is claimable while its instance is frozen", now->name);
-    if (is_callable && !is_leased && !now->is_held && !now->is_ready && !now->due_at_us)
+    bool is_of_children = is_parent_step(instance, now) && !now->task_type;
+    if (is_callable && !is_of_children && !is_leased && !now->is_held && !now->is_ready && !now->due_at_us)
         sim_broken(sim, "%s will never be claimable", now->name);
     if (now->status == STEP_WAITING && !now->is_held && now->due_at_us != now->deadline_at_us)
         sim_broken(sim, "the timer of %s is not its deadline", now->name);
@@ -131,7 +132,9 @@ static void law_of_results(struct sim *sim, const struct step_row *before,
      * made. */
     bool is_result =
         before->output && before->status != STEP_SKIPPED && before->status != STEP_FAILED;
-    if (!is_result || is_reopened)
+    /* A child has ended while its parent was paused. */
+    bool is_kept = before->kind == KIND_START && before->status == STEP_WAITING;
+    if (!is_result || is_kept || is_reopened)
         return;
     if (!is_same(before->output, now->output))
         sim_broken(sim, "the result of %s changed from %s to %s", now->name, before->output,

@@ -2,12 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas | --functions [--alone]]
+ *     sim [--from SEED] [--seeds COUNT] [--rounds COUNT] [--sagas | --functions] [--alone]
  *         [--timers | --retention] [--trace]
  *
- * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ.  With
- * --functions most instances are random functions, run by the real runner; with --alone these have
- * neither children nor steps side by side.  With --timers engines keep the timers by themselves, and
+ * With --sagas the workflows are graphs of all kinds: forks, conditions, human steps, a DLQ, others that
+ * they start, maps.  With --functions most instances are random functions, run by the real runner.  With
+ * --alone neither have children, and functions no steps side by side.  With --timers engines keep the timers by themselves, and
  * now and then they are restarted and left alone.  With --retention the end of each life is that engines
  * purge it.
  */
@@ -83,7 +83,8 @@ void sim_broken(const struct sim *sim, const char *format, ...)
     print_rows(sim->now);
     fprintf(stderr, "replay: %s --from %llu --seeds 1 --rounds %d%s%s%s --trace\n", program,
             (unsigned long long)sim->seed, sim->rounds,
-            sim->has_sagas       ? " --sagas"
+            sim->has_children    ? " --sagas"
+            : sim->has_sagas     ? " --sagas --alone"
             : sim->has_families  ? " --functions"
             : sim->has_functions ? " --functions --alone"
                                  : "",
@@ -101,7 +102,9 @@ static bool help_instance(struct sim *sim, const struct seen_instance *instance)
     const char *id = instance->row.id;
     switch (instance->row.status) {
     case INSTANCE_PAUSED:
-        act_control(sim, 0, OP_RESUME, id);
+        /* A step whose child fails each time would go on for ever. */
+        act_control(sim, 0, sim->has_children && sim_chance(sim, 30) ? OP_CANCEL : OP_RESUME,
+                    id);
         return true;
     case INSTANCE_DLQ:
         if (instance->record_count && sim_chance(sim, 70) && sim->round < 2 * sim->rounds)
@@ -212,7 +215,7 @@ static void finish_all(struct sim *sim)
 
 static void deploy_all(struct sim *sim)
 {
-    int workflows = 1 + sim_below(sim, 2);
+    int workflows = 1 + sim_below(sim, sim->has_children ? 3 : 2);
     for (int i = 0; i < (sim->has_functions ? 1 : workflows); i++)
         act_deploy(sim);
     int functions = sim->has_functions ? 1 + sim_below(sim, FUNCTIONS_MAX) : 0;
@@ -261,6 +264,7 @@ static void play_seed(uint64_t seed, const struct sim *settings)
     sim->has_sagas = settings->has_sagas;
     sim->has_functions = settings->has_functions;
     sim->has_families = settings->has_families;
+    sim->has_children = settings->has_children;
     sim->has_timers = settings->has_timers;
     sim->has_retention = settings->has_retention;
     play(sim);
@@ -282,7 +286,7 @@ static int refuse_arguments(void)
 {
     fprintf(stderr,
             "usage: %s [--from SEED] [--seeds COUNT] [--rounds COUNT] "
-            "[--sagas | --functions [--alone]] [--timers | --retention] [--trace]\n",
+            "[--sagas | --functions] [--alone] [--timers | --retention] [--trace]\n",
             program);
     return 2;
 }
@@ -319,6 +323,7 @@ int main(int argc, char **argv)
     if (settings.rounds == 0)
         settings.rounds = settings.has_functions ? 70 : 40;
     settings.has_families = settings.has_functions && !is_alone;
+    settings.has_children = settings.has_sagas && !is_alone;
     printf("TAP version 13\n1..1\n");
     for (long long i = 0; i < seeds; i++)
         play_seed((uint64_t)(from + i), &settings);

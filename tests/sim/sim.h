@@ -23,7 +23,7 @@ enum {
     ENGINES = 3,
     STARTS_MAX = 6, /* that people ask for; functions start more */
     ENQUEUES_MAX = 6,
-    INSTANCES_MAX = 64,
+    INSTANCES_MAX = 160,
     CROWD = 16, /* instances: then nobody starts more or begins anew */
     CROWD_OF_FAMILIES = 36,
     STEPS_MAX = 128,
@@ -184,6 +184,7 @@ struct sim {
     bool is_tracing;
     bool has_sagas, has_functions;
     bool has_families; /* functions call children, and execute steps side by side */
+    bool has_children; /* sagas start others, and have maps */
     bool has_timers;   /* engines keep the timers by themselves */
     bool
         has_retention; /* behind the rounds engines purge, instead of bringing all to its end */
@@ -296,6 +297,11 @@ void laws_of_function(struct sim *sim, size_t index,
 void laws_of_starts(struct sim *sim);                      /* laws_start.c */
 void laws_of_families(struct sim *sim, bool has_claimed);  /* laws_family.c */
 bool is_end_of_call(const struct step_row *row);
+/* laws_children.c: of sagas' steps that start others. */
+void laws_of_children(struct sim *sim, size_t index);
+bool is_parent_step(const struct seen_instance *instance, const struct step_row *row);
+bool is_rolled_back_child(const struct seen_instance *child);
+bool is_being_undone(const struct sim *sim, const struct seen_instance *child);
 void law_of_due(struct sim *sim);   /* laws_timer.c: nothing is overdue */
 void law_of_quiet(struct sim *sim); /* engines restart, nobody asks them anything */
 
@@ -340,6 +346,8 @@ void retention_play(struct sim *sim);
 
 /* workflows.c: a random workflow as JSON text. */
 struct buf;
-void workflow_make(struct rng *rng, const char *name, bool has_sagas, struct buf *out);
+/* children: one more than there are workflows that it may start, w0 and on; 0: it has no children. */
+void workflow_make(struct rng *rng, const char *name, bool has_sagas, int children,
+                   struct buf *out);
 
 #endif

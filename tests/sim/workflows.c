@@ -18,6 +18,8 @@ struct writer {
     int names; /* given so far */
     int rows;  /* an instance will have so far */
     bool has_sagas, is_dlq;
+    int children; /* one more than there are workflows to start; 0: no children at all */
+    int families; /* starts and maps so far, each of which makes instances */
 };
 
 static int below(struct writer *writer, int bound)
@@ -209,6 +211,84 @@ static void add_human(struct writer *writer)
     buf_str(writer->out, "}");
 }
 
+/* ---- children ---------------------------------------------------------------------------- */
+
+enum { FAMILIES_MAX = 2, ELEMENTS_MAX = 6 };
+
+/* What laws_children.c looks for: the elements are numbered in their order. */
+static void add_elements(struct writer *writer)
+{
+    int count = below(writer, ELEMENTS_MAX + 1);
+    for (int i = 0; i < count; i++)
+        buf_printf(writer->out, "%s{\"n\": %d}", i ? ", " : "", i);
+}
+
+static void add_policy(struct writer *writer)
+{
+    if (chance(writer, 60))
+        buf_printf(writer->out, ", \"on_failure\": \"%s\"", pick(writer, policies, 4));
+    if (chance(writer, 20))
+        add_compensation(writer);
+    buf_str(writer->out, "}");
+}
+
+/* Workflows start those before them alone, so that they come to an end. */
+static void add_start(struct writer *writer)
+{
+    buf_printf(writer->out, "{\"start\": \"b%d\", \"workflow\": \"w%d\"", writer->names++,
+               below(writer, writer->children - 1));
+    writer->rows++;
+    if (chance(writer, 70)) {
+        buf_str(writer->out, ", \"input\": {\"n\": 2, \"list\": [");
+        add_elements(writer);
+        buf_str(writer->out, "]}");
+    }
+    if (chance(writer, 20)) {
+        buf_str(writer->out, ", \"wait\": false}");
+        return;
+    }
+    add_policy(writer);
+}
+
+/* Its steps are another instance's, so they cannot read those of this one. */
+static void add_map(struct writer *writer)
+{
+    struct writer inner = {.rng = writer->rng,
+                           .out = writer->out,
+                           .has_sagas = writer->has_sagas,
+                           .is_dlq = writer->is_dlq,
+                           .rows = 12};
+    buf_printf(writer->out, "{\"map\": \"m%d\", \"over\": \"{{ $.input.list }}\"",
+               writer->names++);
+    writer->rows++;
+    if (chance(writer, 50))
+        buf_printf(writer->out, ", \"max_parallel\": %d", 1 + below(writer, 3));
+    if (chance(writer, 25))
+        buf_str(writer->out, ", \"join\": \"any\"");
+    else if (chance(writer, 35))
+        buf_printf(writer->out, ", \"join\": {\"at_least\": %d}", 1 + below(writer, 3));
+    if (chance(writer, 15))
+        buf_str(writer->out, ", \"collect\": false");
+    buf_str(writer->out, ", \"steps\": [");
+    inner.names = writer->names;
+    add_list(&inner, 1 + below(writer, 2), 1);
+    writer->names = inner.names;
+    buf_str(writer->out, "]");
+    add_policy(writer);
+}
+
+static bool add_family(struct writer *writer)
+{
+    if (!writer->children || writer->families == FAMILIES_MAX || !chance(writer, 30))
+        return false;
+    writer->families++;
+    if (writer->children > 1 && chance(writer, 60))
+        add_start(writer);
+    else
+        add_map(writer);
+    return true;
+}
+
 static void add_construct(struct writer *writer, int depth, bool is_last)
 {
     int what = below(writer, 100);
@@ -223,6 +303,8 @@ static void add_construct(struct writer *writer, int depth, bool is_last)
 static void add_element(struct writer *writer, int depth, bool is_last)
 {
     bool has_room = depth < DEPTH_MAX && writer->rows < 14;
+    if (add_family(writer))
+        return;
     if (writer->has_sagas && has_room && chance(writer, 35)) {
         add_construct(writer, depth, is_last);
     } else if (writer->has_sagas && chance(writer, 8)) {
@@ -249,9 +331,11 @@ static void add_list(struct writer *writer, int count, int depth)
     }
 }
 
-void workflow_make(struct rng *rng, const char *name, bool has_sagas, struct buf *out)
+void workflow_make(struct rng *rng, const char *name, bool has_sagas, int children,
+                   struct buf *out)
 {
-    struct writer writer = {.rng = rng, .out = out, .has_sagas = has_sagas};
+    struct writer writer = {
+        .rng = rng, .out = out, .has_sagas = has_sagas, .children = children};
     writer.is_dlq = has_sagas && chance(&writer, 25);
     buf_printf(out, "{\"workflow\": \"%s\", \"version\": 1, \"dlq\": %s, \"steps\": [", name,
                writer.is_dlq ? "true" : "false");
