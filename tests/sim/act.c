@@ -131,6 +131,8 @@ static void act_enqueue(struct sim *sim, int engine)
     *spec = (cairn_job_spec)CAIRN_JOB_DEFAULTS;
     spec->type = "j";
     spec->max_attempts = 1 + sim_below(sim, 3);
+    if (sim->has_limits)
+        act_group(sim, spec);
     snprintf(key, sizeof key, "j%zu", sim->enqueued++);
     spec->key = keep(request, key);
     if (sim_chance(sim, 20))
@@ -397,7 +399,10 @@ static void act_one(struct sim *sim, int engine)
         act_passage(sim, engine);
     else if (sim->started == 0 || (what < 6 && sim->started < STARTS_MAX && !is_crowded(sim)))
         act_start(sim, engine);
-    else if (what < 10 && sim->enqueued < ENQUEUES_MAX)
+    else if (sim->has_limits && sim_chance(sim, 4))
+        act_limit(sim, engine);
+    else if (what < (sim->has_limits ? 14 : 10) &&
+             sim->enqueued < (sim->has_limits ? LIMITED_MAX : ENQUEUES_MAX))
         act_enqueue(sim, engine);
     else if (what < 45 && sim->held_count)
         work_something(sim, engine);

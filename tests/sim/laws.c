@@ -198,6 +198,8 @@ void laws_check(struct sim *sim, bool has_claimed)
     for (size_t i = 0; i < sim->now->instance_count; i++)
         laws_of_instance(sim, i);
     laws_of_jobs(sim);
+    if (sim->has_limits)
+        laws_of_limits(sim);
     laws_of_leases(sim);
     if (sim->has_functions)
         laws_of_starts(sim);

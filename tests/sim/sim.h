@@ -23,6 +23,8 @@ enum {
     ENGINES = 3,
     STARTS_MAX = 6, /* that people ask for; functions start more */
     ENQUEUES_MAX = 6,
+    LIMITED_MAX = 14, /* instead, if there are limits */
+    SEEN_LIMITS = 3,
     INSTANCES_MAX = 160,
     CROWD = 16, /* instances: then nobody starts more or begins anew */
     CROWD_OF_FAMILIES = 36,
@@ -174,6 +176,13 @@ struct family_seen {
     bool is_untold; /* it had ended before the latest run, and its parent was not told */
 };
 
+/* A limit of the store. */
+struct limit_seen {
+    char name[8], types[8];
+    int concurrency, rate_n; /* 0: any number */
+    bool is_per_group;
+};
+
 /* tests/sim/function.h */
 struct program;
 struct runner;
@@ -185,6 +194,7 @@ struct sim {
     bool has_sagas, has_functions;
     bool has_families; /* functions call children, and execute steps side by side */
     bool has_children; /* sagas start others, and have maps */
+    bool has_limits;   /* jobs have groups, and people set limits */
     bool has_timers;   /* engines keep the timers by themselves */
     bool
         has_retention; /* behind the rounds engines purge, instead of bringing all to its end */
@@ -221,6 +231,9 @@ struct sim {
     struct memories memories; /* of all workers; some of their claims name what is kept */
     struct runner *runners;   /* RUNNERS_MAX of them */
     int outputs, logs;        /* numbers that make them differ */
+
+    struct limit_seen limits[SEEN_LIMITS];
+    size_t limit_count;
 
     struct snapshot *snapshots;    /* two */
     struct snapshot *before, *now; /* the same one if nothing was written in between */
@@ -284,6 +297,10 @@ void laws_of_jobs(struct sim *sim);    /* laws_job.c */
 void law_of_replay(struct sim *sim, const struct seen_instance *before,
                    const struct seen_instance *now); /* laws_replay.c */
 
+/* laws_limit.c */
+void laws_of_limits(struct sim *sim);
+bool law_of_places(struct sim *sim); /* a claim of everything found nothing; whether a job waits for a rate */
+
 /* laws_effect.c; the keys of tasks, and of what a passage executes. */
 void law_of_effects(struct sim *sim, size_t index);
 void law_of_key(struct sim *sim, const cairn_task *task);
@@ -336,6 +353,10 @@ bool act_run_one(struct sim *sim,
                  int engine); /* one round, and the laws; false: nothing to do */
 cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
                                       const char *worker);
+
+/* act_limit.c */
+void act_limit(struct sim *sim, int engine); /* sets one, or removes one */
+void act_group(struct sim *sim, cairn_job_spec *spec);
 
 /* act_function.c */
 void act_deploy_function(struct sim *sim, int functions); /* the next one of so many */
