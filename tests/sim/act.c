@@ -317,6 +317,25 @@ static const char *some_instance(struct sim *sim)
     return sim->now->instances[sim_below(sim, (int)sim->now->instance_count)].row.id;
 }
 
+/* Mostly from a step on. */
+static void act_rerun(struct sim *sim, int engine)
+{
+    const char *id = some_instance(sim);
+    const struct seen_instance *source = snapshot_find(sim->now, id);
+    struct request *request = make(OP_RERUN);
+    request->in.rerun.id = keep(request, id);
+    if (source && source->step_count && sim_chance(sim, 85)) {
+        int place = sim_below(sim, (int)source->step_count);
+        request->in.rerun.from = keep(request, source->steps[place].name);
+    }
+    if (sim_chance(sim, 40))
+        request->in.rerun.input = "{\"n\": 2, \"list\": [{\"n\": 0}]}";
+    sim->rerun++;
+    sim_trace(sim, "engine %d: rerun %s from %s", engine, id,
+              request->in.rerun.from ? request->in.rerun.from : "the beginning");
+    act_submit(sim, engine, request, NULL);
+}
+
 /* What is asked again stays from one round to the next. */
 static bool has_free_slot(const struct sim *sim)
 {
@@ -399,6 +418,9 @@ static void act_one(struct sim *sim, int engine)
         act_passage(sim, engine);
     else if (sim->started == 0 || (what < 6 && sim->started < STARTS_MAX && !is_crowded(sim)))
         act_start(sim, engine);
+    else if (sim->has_reruns && sim->instance_count && sim->rerun < RERUNS_MAX &&
+             !is_crowded(sim) && sim_chance(sim, 4))
+        act_rerun(sim, engine);
     else if (sim->has_limits && sim_chance(sim, 4))
         act_limit(sim, engine);
     else if (what < (sim->has_limits ? 14 : 10) &&
@@ -514,7 +536,7 @@ static void take_answer(struct sim *sim, struct op *op)
 {
     struct request *request = op->request;
     cairn_code code = request->code;
-    if (!code && request->op == OP_START)
+    if (!code && (request->op == OP_START || request->op == OP_RERUN))
         learn_instance(sim, request->out.enqueued[0].id);
     if (!code && request->op == OP_CLAIM)
         learn_tasks(sim, request, request->in.claim.worker);

@@ -177,8 +177,10 @@ static void laws_of_instance(struct sim *sim, size_t index)
     const struct seen_instance *now = &sim->now->instances[index];
     const struct seen_instance *before = snapshot_find(sim->before, now->row.id);
     law_of_status(sim, before, now, is_terminal_reopened(now));
+    laws_of_rerun(sim, before, now);
     for (size_t i = 0; i < now->step_count; i++)
-        laws_of_step(sim, now, before ? seen_step(before, now->steps[i].seq) : NULL,
+        if (!now->steps[i].is_copied)
+            laws_of_step(sim, now, before ? seen_step(before, now->steps[i].seq) : NULL,
                      &now->steps[i], is_reopened(now));
     law_of_counts(sim, now);
     law_of_life(sim, now);

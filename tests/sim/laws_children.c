@@ -191,7 +191,7 @@ void laws_of_children(struct sim *sim, size_t index)
     for (size_t i = 0; i < now->step_count; i++) {
         const struct step_row *step = &now->steps[i];
         const struct step_row *old = before ? seen_step(before, step->seq) : NULL;
-        if (!is_parent_step(now, step) || (old && old->status == step->status))
+        if (!is_parent_step(now, step) || step->is_copied || (old && old->status == step->status))
             continue;
         if (step->status == STEP_COMPLETED)
             law_of_done(sim, now, step);

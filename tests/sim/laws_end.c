@@ -83,7 +83,7 @@ static bool is_fine(const struct shape *shape, int place)
     const struct step_row *step = &shape->instance->steps[place];
     bool is_passed_over = step->status == STEP_SKIPPED && !step->stop &&
                           (step->commit_no || shape->is_conditional[place]);
-    return step->status == STEP_COMPLETED || step->status == STEP_CONFIRMED || is_passed_over;
+    return step->is_copied || step->status == STEP_COMPLETED || step->status == STEP_CONFIRMED || is_passed_over;
 }
 
 static int find_bad(const struct shape *shape, int from, int to);
@@ -158,6 +158,8 @@ static void law_of_undone(struct sim *sim, const struct shape *shape,
                      has_record(instance, step->seq);
     bool has_undo = json_object_get(shape->configs[place], "compensation") != NULL;
     bool is_left = step->status == STEP_SKIPPED && !(has_undo && saga->has_run[step->seq]);
+    if (step->is_copied)
+        return;
     if (step->status != STEP_ROLLED_BACK && !is_failed && !is_left)
         sim_broken(sim, "%s is %s: it should have been undone", step->name,
                    step_status_name(step->status));

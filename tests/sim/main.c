@@ -272,6 +272,7 @@ static void play_seed(uint64_t seed, const struct sim *settings)
     sim->has_families = settings->has_families;
     sim->has_children = settings->has_children;
     sim->has_limits = settings->has_limits;
+    sim->has_reruns = settings->has_reruns;
     sim->has_timers = settings->has_timers;
     sim->has_retention = settings->has_retention;
     play(sim);
@@ -331,6 +332,7 @@ int main(int argc, char **argv)
         settings.rounds = settings.has_functions ? 70 : 40;
     settings.has_families = settings.has_functions && !is_alone;
     settings.has_limits = !settings.has_functions;
+    settings.has_reruns = !settings.has_functions;
     settings.has_children = settings.has_sagas && !is_alone;
     printf("TAP version 13\n1..1\n");
     for (long long i = 0; i < seeds; i++)

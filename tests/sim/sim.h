@@ -23,6 +23,7 @@ enum {
     ENGINES = 3,
     STARTS_MAX = 6, /* that people ask for; functions start more */
     ENQUEUES_MAX = 6,
+    RERUNS_MAX = 3,
     LIMITED_MAX = 14, /* instead, if there are limits */
     SEEN_LIMITS = 3,
     INSTANCES_MAX = 160,
@@ -195,6 +196,7 @@ struct sim {
     bool has_families; /* functions call children, and execute steps side by side */
     bool has_children; /* sagas start others, and have maps */
     bool has_limits;   /* jobs have groups, and people set limits */
+    bool has_reruns;   /* people run instances again, from a step on */
     bool has_timers;   /* engines keep the timers by themselves */
     bool
         has_retention; /* behind the rounds engines purge, instead of bringing all to its end */
@@ -208,7 +210,7 @@ struct sim {
 
     char instances[INSTANCES_MAX][ID_TEXT]; /* that somebody was told of */
     size_t instance_count;
-    size_t started, enqueued; /* asked for */
+    size_t started, enqueued, rerun; /* asked for */
     int workflow_count;
     struct held held[HELD_MAX];
     size_t held_count;
@@ -296,6 +298,10 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
 void laws_of_jobs(struct sim *sim);    /* laws_job.c */
 void law_of_replay(struct sim *sim, const struct seen_instance *before,
                    const struct seen_instance *now); /* laws_replay.c */
+
+/* laws_rerun.c: a step that was copied stays as it is; nothing happens to it. */
+void laws_of_rerun(struct sim *sim, const struct seen_instance *before,
+                   const struct seen_instance *now);
 
 /* laws_limit.c */
 void laws_of_limits(struct sim *sim);
