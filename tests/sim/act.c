@@ -77,8 +77,8 @@ void act_deploy(struct sim *sim)
     char name[16];
     struct buf text = {0};
     snprintf(name, sizeof name, "w%d", sim->workflow_count++);
-    workflow_make(&sim->rng, name, sim->has_sagas,
-                  sim->has_children ? sim->workflow_count : 0, &text);
+    workflow_make(&sim->rng, name, sim->has_sagas, sim->has_children ? sim->workflow_count : 0,
+                  &text);
     struct request *request = make(OP_DEPLOY);
     request->in.deploy = (struct deploy_input){
         .file = "sim.json", .text = keep(request, buf_text(&text)), .len = text.len};
@@ -362,7 +362,8 @@ static void control_something(struct sim *sim, int engine)
         return;
     const char *id = some_instance(sim);
     act_control(sim, engine, op, id);
-    bool is_followed = (sim->has_families || sim->has_children) && op == OP_ABORT && !is_crowded(sim);
+    bool is_followed =
+        (sim->has_families || sim->has_children) && op == OP_ABORT && !is_crowded(sim);
     if (is_followed && has_free_slot(sim) && sim_chance(sim, 30))
         act_control(sim, engine, OP_RESTART, id); /* before its children can be told */
 }

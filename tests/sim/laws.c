@@ -65,8 +65,7 @@ static void law_of_counts(struct sim *sim, const struct seen_instance *now)
     if (active != row->active_count || wait != row->wait_count || sleep != row->sleep_count ||
         decision != row->decision_count || parked != row->parked_count)
         sim_broken(sim, "the counts of %s are not those of its steps", row->id);
-    int awaited =
-        leases + (row->goal == GOAL_CANCEL ? row->child_count : row->own_child_count);
+    int awaited = leases + (row->goal == GOAL_CANCEL ? row->child_count : row->own_child_count);
     if (undone) /* their undo is not waited for before this one */
         awaited = leases;
     if (row->goal && !instance_is_final(row->status) && row->awaited_count != awaited)
@@ -166,10 +165,8 @@ static bool is_reopened(const struct seen_instance *now)
 
 static bool is_terminal_reopened(const struct seen_instance *now)
 {
-    return is_rolled_back_child(now) ||
-           has_event(now, "workflow_restarted", NULL) ||
-           has_event(now, "workflow_retried", NULL) ||
-           has_event(now, "dlq_requeued", NULL);
+    return is_rolled_back_child(now) || has_event(now, "workflow_restarted", NULL) ||
+           has_event(now, "workflow_retried", NULL) || has_event(now, "dlq_requeued", NULL);
 }
 
 static void laws_of_instance(struct sim *sim, size_t index)
@@ -181,7 +178,7 @@ static void laws_of_instance(struct sim *sim, size_t index)
     for (size_t i = 0; i < now->step_count; i++)
         if (!now->steps[i].is_copied)
             laws_of_step(sim, now, before ? seen_step(before, now->steps[i].seq) : NULL,
-                     &now->steps[i], is_reopened(now));
+                         &now->steps[i], is_reopened(now));
     law_of_counts(sim, now);
     law_of_life(sim, now);
     law_of_commits(sim, now);

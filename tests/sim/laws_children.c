@@ -159,8 +159,8 @@ static void law_of_rolled_back(struct sim *sim, const struct seen_instance *pare
         const struct seen_instance *child = &sim->now->instances[i];
         bool is_meant = is_of_step(child, parent, step) && child->row.parent_round == round &&
                         !sim->families[i].is_reopened;
-        if (is_meant && (child->row.status == INSTANCE_COMPLETED ||
-                         !instance_is_final(child->row.status)))
+        if (is_meant &&
+            (child->row.status == INSTANCE_COMPLETED || !instance_is_final(child->row.status)))
             sim_broken(sim, "%s was undone, and its child %s is %s", step->name, child->row.id,
                        instance_status_name(child->row.status));
     }
@@ -191,7 +191,8 @@ void laws_of_children(struct sim *sim, size_t index)
     for (size_t i = 0; i < now->step_count; i++) {
         const struct step_row *step = &now->steps[i];
         const struct step_row *old = before ? seen_step(before, step->seq) : NULL;
-        if (!is_parent_step(now, step) || step->is_copied || (old && old->status == step->status))
+        if (!is_parent_step(now, step) || step->is_copied ||
+            (old && old->status == step->status))
             continue;
         if (step->status == STEP_COMPLETED)
             law_of_done(sim, now, step);

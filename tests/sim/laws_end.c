@@ -83,7 +83,8 @@ static bool is_fine(const struct shape *shape, int place)
     const struct step_row *step = &shape->instance->steps[place];
     bool is_passed_over = step->status == STEP_SKIPPED && !step->stop &&
                           (step->commit_no || shape->is_conditional[place]);
-    return step->is_copied || step->status == STEP_COMPLETED || step->status == STEP_CONFIRMED || is_passed_over;
+    return step->is_copied || step->status == STEP_COMPLETED ||
+           step->status == STEP_CONFIRMED || is_passed_over;
 }
 
 static int find_bad(const struct shape *shape, int from, int to);

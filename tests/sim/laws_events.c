@@ -15,8 +15,8 @@ static void law_of_reopening(struct sim *sim, const struct seen_instance *before
     bool is_revived = before && instance_is_final(before->row.status) &&
                       before->row.status != now->row.status;
     if (is_revived && !has_event(now, "workflow_restarted", NULL) &&
-        !has_event(now, "workflow_retried", NULL) &&
-        !has_event(now, "dlq_requeued", NULL) && !is_rolled_back_child(now))
+        !has_event(now, "workflow_retried", NULL) && !has_event(now, "dlq_requeued", NULL) &&
+        !is_rolled_back_child(now))
         sim_broken(sim, "no event tells that %s was reopened", now->row.id);
 }
 

@@ -16,7 +16,7 @@ static int note_limit(void *arg, int columns, char **values, char **names)
     if (sim->limit_count == SEEN_LIMITS)
         return 1;
     struct limit_seen *limit = &sim->limits[sim->limit_count++];
-    memset(limit, 0, sizeof *limit);
+    *limit = (struct limit_seen){0};
     snprintf(limit->name, sizeof limit->name, "%s", values[0]);
     snprintf(limit->types, sizeof limit->types, "%s", values[1]);
     limit->concurrency = atoi(values[2]);
@@ -59,8 +59,8 @@ static int count_leased(const struct sim *sim, const struct limit_seen *limit,
 static bool is_newly_leased(const struct sim *sim, const struct job_row *now)
 {
     const struct seen_job *before = snapshot_job(sim->before, now->id);
-    bool was_leased = before && before->row.token && now->token &&
-                      strcmp(before->row.token, now->token) == 0;
+    bool was_leased =
+        before && before->row.token && now->token && strcmp(before->row.token, now->token) == 0;
     return now->status == JOB_LEASED && !was_leased;
 }
 
@@ -78,6 +78,13 @@ static void law_of_limit(struct sim *sim, const struct limit_seen *limit)
     }
 }
 
+static bool is_same_limit(const struct limit_seen *a, const struct limit_seen *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->types, b->types) == 0 &&
+           a->concurrency == b->concurrency && a->rate_n == b->rate_n &&
+           a->is_per_group == b->is_per_group;
+}
+
 void laws_of_limits(struct sim *sim)
 {
     struct limit_seen before[SEEN_LIMITS];
@@ -90,7 +97,7 @@ void laws_of_limits(struct sim *sim)
             note_limit, sim);
     for (size_t i = 0; i < sim->limit_count; i++)
         for (size_t k = 0; k < count; k++) /* one that is new may have come after the leases */
-            if (memcmp(&before[k], &sim->limits[i], sizeof *before) == 0)
+            if (is_same_limit(&before[k], &sim->limits[i]))
                 law_of_limit(sim, &sim->limits[i]);
 }
 

@@ -305,7 +305,8 @@ void laws_of_rerun(struct sim *sim, const struct seen_instance *before,
 
 /* laws_limit.c */
 void laws_of_limits(struct sim *sim);
-bool law_of_places(struct sim *sim); /* a claim of everything found nothing; whether a job waits for a rate */
+bool law_of_places(
+    struct sim *sim); /* a claim of everything found nothing; whether a job waits for a rate */
 
 /* laws_effect.c; the keys of tasks, and of what a passage executes. */
 void law_of_effects(struct sim *sim, size_t index);

@@ -198,10 +198,11 @@ TEST(an_element_that_lost_may_be_undone_together_with_those_that_completed)
     struct flow_world fw;
     struct task tasks[2], d[2];
     char parent[40], loser[40];
-    begin(&fw,
-          "{map: m, over: \"{{ . }}\", join: any, steps: [{step: c, compensation: {handler: uc, "
-          "max_attempts: 1}}, {step: d}]}, {step: z, on_failure: compensate}",
-          "[1, 2]");
+    begin(
+        &fw,
+        "{map: m, over: \"{{ . }}\", join: any, steps: [{step: c, compensation: {handler: uc, "
+        "max_attempts: 1}}, {step: d}]}, {step: z, on_failure: compensate}",
+        "[1, 2]");
     snprintf(parent, sizeof parent, "%s", fw.id);
     CHECK_INT(wf_take_many(&fw, "w", "c", 2, tasks), 2);
     complete(&fw, &tasks[0], "1");
