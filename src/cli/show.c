@@ -29,6 +29,7 @@ void show_state_done(struct show_state *state)
     buf_done(&state->decisions_text);
     json_decref(state->steps);
     json_decref(state->dlq);
+    json_decref(state->children);
 }
 
 void show_source_done(struct show_source *source)
@@ -164,6 +165,7 @@ void show_state_complete(struct show_source *source, struct show_state *state)
         read_contents(source, text_of(instance, "workflow"), int_of(instance, "version"));
     if (may_be_parked(state->steps))
         state->dlq = read_dlq(source->engine, text_of(instance, "id"));
+    show_children_read(source->engine, state);
 }
 
 struct showing {

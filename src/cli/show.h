@@ -4,6 +4,7 @@
  *
  *   show.c         the instance, its steps, its definition and its DLQ records; the command
  *   show_plan.c    the steps as a tree, as the definition nests them; long lists of branches cut
+ *   show_children.c  what steps have started, read and put below them
  *   show_step.c    the line of a step; what is special for functions
  *   show_draw.c    the head and the tree: lines, colours, columns
  *   show_follow.c  drawn again whenever it changes
@@ -23,6 +24,7 @@ struct show_state {
     json_t *steps;             /* the same as a tree */
     const json_t *contents;    /* of the workflow file; NULL: it is gone */
     json_t *dlq;               /* id of a step -> {"id", "is_undo"}: its open record */
+    json_t *children;          /* what the steps have started; see show_children.c */
     int64_t now_us;
 };
 
@@ -52,18 +54,27 @@ struct show_node {
     const json_t
         *element; /* of the file; a join has that of its fork; NULL: unknown, a label */
     const char *label;
-    bool is_untaken;   /* a label: the list that the condition did not take */
-    bool has_branches; /* its children are branches (and a join) that may be shortened */
-    bool is_hidden;    /* counted in a label instead of drawn */
+    const json_t *child;  /* an instance that the step above has started; then step is NULL */
+    const json_t *nested; /* of a step that has started instances; see show_children.c */
+    bool is_untaken;      /* a label: the list that the condition did not take */
+    bool has_branches;    /* its children are branches (and a join) that may be shortened */
+    bool is_hidden;       /* counted in a label instead of drawn */
     struct show_node *first, *last, *next;
 };
 
 /* The steps below a root that is not drawn.  Where the definition is gone, or is not that of the
  * steps, they are a flat list.  NULL: memory has run out. */
 struct show_node *show_plan(struct arena *arena, const json_t *steps, const json_t *contents);
+struct show_node *show_node_add(struct arena *arena, struct show_node *parent); /* or NULL */
 
 /* Hides most of the branches where there are very many, and adds a label that counts them. */
 void show_shorten(struct arena *arena, struct show_node *root);
+
+/* Reads what the steps have started: some of it where it is much, and down to a bounded depth. */
+void show_children_read(cairn_engine *engine, struct show_state *state);
+/* Puts it below the steps.  False: memory has run out. */
+bool show_children_add(struct arena *arena, const struct show_state *state,
+                       struct show_node *root);
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
@@ -90,7 +101,7 @@ struct look {
 };
 size_t look_count(void);
 const struct look *look_at(size_t urgency);
-size_t look_urgency(const char *status);
+size_t look_urgency(const char *status); /* of a step or an instance */
 
 /* The status of a step as a person sees it: a fork runs until its join has ended. */
 const char *shown_status(const struct show_state *state, const struct show_node *node);

@@ -224,7 +224,7 @@ static void measure(struct drawing *drawing, const struct show_node *list, size_
         if (node->is_hidden)
             continue;
         measure(drawing, node, indent + TREE_COLUMNS);
-        if (!node->step)
+        if (!node->step && !node->child)
             continue;
         cleanup(buf_donep) struct buf name = {0};
         cleanup(buf_donep) struct buf took = {0};
@@ -398,7 +398,7 @@ static void draw_node(struct drawing *drawing, const struct show_node *node, boo
                  is_last(node) ? bar(drawing, "└─ ", "`- ") : bar(drawing, "├─ ", "|- "));
         buf_str(prefix, is_last(node) ? "   " : bar(drawing, "│  ", "|  "));
     }
-    if (node->step)
+    if (node->step || node->child)
         draw_step(drawing, node, is_dim);
     else
         draw_label(drawing, node);
@@ -428,6 +428,8 @@ bool show_draw(const struct show_state *state, const struct screen *screen,
     if (!root)
         return false;
     show_shorten(&arena, root);
+    if (!show_children_add(&arena, state, root))
+        return false;
     set_columns(&drawing, root);
     draw_head(&drawing);
     draw_list(&drawing, root, false, true);

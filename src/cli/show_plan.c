@@ -20,7 +20,7 @@ struct walk {
     bool is_unfit; /* the definition is not that of the steps, or memory has run out */
 };
 
-static struct show_node *show_node_add(struct arena *arena, struct show_node *parent)
+struct show_node *show_node_add(struct arena *arena, struct show_node *parent)
 {
     struct show_node *node = arena_zalloc(arena, sizeof *node);
     if (!node)
@@ -66,8 +66,8 @@ static struct show_node *add_label(struct walk *walk, struct show_node *parent,
 /* The element's name: the value of the key that is its kind. */
 static const char *element_name(const json_t *element, const char **ret_kind)
 {
-    static const char *const kinds[] = {"step",     "save_point", "condition", "fork",
-                                        "parallel", "human",      "wait",      "sleep"};
+    static const char *const kinds[] = {"step",  "save_point", "condition", "fork",  "parallel",
+                                        "human", "wait",       "sleep",     "start", "map"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const char *name = json_string_value(json_object_get(element, kinds[i]));
         if (name) {

@@ -34,8 +34,20 @@ const struct look *look_at(size_t urgency)
     return &looks[urgency];
 }
 
+/* What a status of instances looks like that steps do not have. */
+static const struct {
+    const char *status, *like;
+} likes[] = {{"waiting_signal", "waiting"},
+             {"compensating", "compensation"},
+             {"dlq", "paused"},
+             {"cancelled", "rolled_back"},
+             {"aborted", "skipped"}};
+
 size_t look_urgency(const char *status)
 {
+    for (size_t i = 0; i < sizeof likes / sizeof *likes; i++)
+        if (strcmp(likes[i].status, status) == 0)
+            status = likes[i].like;
     for (size_t i = 0; i < look_count(); i++)
         if (strcmp(looks[i].status, status) == 0)
             return i;
@@ -57,7 +69,7 @@ const char *shown_status(const struct show_state *state, const struct show_node 
 {
     bool is_open = node->has_branches && has_status(node->step, "completed") &&
                    has_status(node->last->step, "pending") && !show_is_ended(state);
-    return is_open ? "running" : text_of(node->step, "status");
+    return is_open ? "running" : text_of(node->child ? node->child : node->step, "status");
 }
 
 /* ---- functions --------------------------------------------------------------------------- */
@@ -100,8 +112,15 @@ void shown_name(const struct show_node *node, struct buf *text)
 {
     const char *kind = text_of(node->step, "kind");
     const char *join = text_of(node->element, "join");
+    bool is_map = json_object_get(node->element, "map") || is_true(node->nested, "is_map");
+    if (node->child) {
+        buf_str(text, text_of(node->child, "workflow"));
+        return;
+    }
     buf_str(text, text_of(node->step, "name"));
-    if (strcmp(kind, "join") == 0 && node->element)
+    if (is_map)
+        buf_str(text, " (map)");
+    else if (strcmp(kind, "join") == 0 && node->element)
         buf_printf(text, " (join %s)", *join ? join : "all");
     else if (strcmp(kind, "fork") == 0 && json_object_get(node->element, "parallel"))
         buf_str(text, " (parallel)");
@@ -253,11 +272,15 @@ static void note_started(const json_t *step, struct buf *text)
     add_part(text, words, text_of(json_object_get(step, "output"), "id"));
 }
 
-/* What the code of a function has done at this step; nothing for the steps of workflows. */
-static void note_remembered(const struct show_state *state, const json_t *step,
+/* What the code of a function has done at this step; of the steps of workflows only a start that is
+ * not waited for. */
+static void note_remembered(const struct show_state *state, const struct show_node *node,
                             struct buf *text)
 {
-    if (!step_is_remembered(step))
+    const json_t *step = node->step;
+    bool is_left = json_is_false(json_object_get(node->element, "wait"));
+    bool is_function = step_is_function(json_array_get(state->steps, 0));
+    if (!step_is_remembered(step) || !(is_function || is_left))
         return;
     if (has_status(step, "ready"))
         note_retry(state, step, text);
@@ -296,13 +319,38 @@ static void note_waiting(const struct show_state *state, const json_t *step, str
     add_part(text, "until ", until);
 }
 
+/* "01a1...: charge: Waits for a worker.", or how it failed. */
+static void note_child(const json_t *child, struct buf *text)
+{
+    const json_t *why = json_object_get(child, "why");
+    const json_t *error = json_object_get(child, "last_error");
+    bool is_ended = status_is_final(text_of(child, "status"));
+    const json_t *told = is_ended ? error : why;
+    const char *step = text_of(told, "step"),
+               *words = text_of(told, is_ended ? "message" : "text");
+    buf_str(text, text_of(child, "id"));
+    /* What it waits for itself is drawn below it. */
+    bool is_drawn = json_array_size(json_object_get(child, "below")) &&
+                    word_in("child mapping", text_of(why, "code"));
+    if (is_word(child, "status", "completed") || !*words || (is_drawn && !is_ended))
+        return;
+    add_part(text, step, *step ? ": " : "");
+    buf_str(text, words);
+}
+
 void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text)
 {
     const json_t *step = node->step, *record = record_of(state, step);
+    if (node->child) {
+        note_child(node->child, text);
+        return;
+    }
+    if (*text_of(node->nested, "note"))
+        add_part(text, text_of(node->nested, "note"), "");
     note_attempts(node, text);
     note_undo(state, node, text);
     note_later(state, step, text);
-    note_remembered(state, step, text);
+    note_remembered(state, node, text);
     note_waiting(state, step, text);
     if (*text_of(step, "locked_by"))
         add_part(text, "by ", text_of(step, "locked_by"));

@@ -96,6 +96,7 @@ static cairn_code show_instance_row(struct question *q, const void *from, void *
     if (row->last_error && strlen(row->last_error) > ERROR_BYTES)
         item->base.last_error = cut_message(q->arena, row->last_error);
     item->kind = row->is_function ? "function" : "workflow";
+    item->parent_seq = row->parent ? row->parent_seq : -1;
     item->input = preview_of(q->arena, row->input, row->input_bytes);
     item->output = (struct preview){.bytes = row->output_bytes};
     item->base.input = item->base.output = NULL;

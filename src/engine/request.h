@@ -287,6 +287,7 @@ struct job_item {
 struct instance_item {
     cairn_instance base;
     const char *kind; /* workflow or function */
+    int32_t parent_seq;
     struct preview input, output;
 };
 
