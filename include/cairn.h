@@ -204,6 +204,10 @@ typedef struct cairn_open_options {
     bool
         serves; /* workers of other processes call through this one, as with cairn serve: in its
                   * first minute it does not yet say that a type has no worker */
+
+    size_t
+        map_elements; /* for tests: a map runs over so many elements of a longer list, or over as many as
+                          * its join asks for; 0: over all */
 } cairn_open_options;
 
 #define CAIRN_OPEN_VALUES_(SET)                                                               \

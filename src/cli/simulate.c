@@ -149,10 +149,10 @@ static bool is_step(const struct sim_world *world, const char *name)
 
 static int check_rates(const struct simulation *simulation, const struct sim_world *world)
 {
-    bool is_alone = simulation->plan.file_count == 1; /* otherwise it may be a child's */
-    for (size_t i = 0; is_alone && i < simulation->plan.rate_count; i++)
+    for (size_t i = 0; i < simulation->plan.rate_count; i++)
         if (!is_step(world, simulation->plan.rates[i].step)) {
-            say_error("--fail: %s has no step \"%s\"", world->workflow,
+            say_error("--fail: %s%s has no step \"%s\"", world->workflow,
+                      world->has_children ? ", with its children," : "",
                       simulation->plan.rates[i].step);
             return EXIT_USAGE;
         }
@@ -283,7 +283,7 @@ int run_simulate(const struct args *args)
         TRY(real_begin(args_text(args, "handlers"), &simulation.plan, &simulation.real));
     if (sim_world_open(&world, &simulation.plan, &error)) {
         say_failure(&error);
-        return EXIT_NO;
+        return error.code == CAIRN_E_NOT_FOUND ? EXIT_USAGE : EXIT_NO;
     }
     TRY(check_rates(&simulation, &world));
     TRY(read_laws(&simulation, &world));

@@ -69,14 +69,14 @@ static cairn_code evaluate(struct workset_instance *instance, const struct flow_
 /* One portion as a list of its own. */
 static cairn_code keep_portion(struct workset_instance *instance,
                                const struct children_row *row, struct scan *scan, int32_t first,
-                               int32_t *ret_count)
+                               int32_t most, int32_t *ret_count)
 {
     struct batch *batch = instance->batch;
     struct buf buf = {0};
     struct slice item;
     int32_t count = 0;
     buf_char(&buf, '[');
-    while (count < PORTION && scan_item(scan, &item)) {
+    while (count < PORTION && first + count < most && scan_item(scan, &item)) {
         if (count++)
             buf_char(&buf, ',');
         buf_add(&buf, item.text, item.len);
@@ -93,6 +93,17 @@ static cairn_code keep_portion(struct workset_instance *instance,
     *added = elements;
     *ret_count = count;
     return CAIRN_OK;
+}
+
+/* How many elements are run over; somebody who tries a workflow wants few. */
+static int32_t elements_most(const struct workset_instance *instance,
+                             const struct flow_step *step)
+{
+    size_t few = instance->batch->engine->base.options.map_elements;
+    int32_t needed = step->config->child.at_least;
+    if (few == 0 || few > ELEMENTS_MAX)
+        return ELEMENTS_MAX;
+    return needed > (int32_t)few ? needed : (int32_t)few;
 }
 
 cairn_code map_elements(struct flow *flow, const struct flow_step *step,
@@ -118,7 +129,8 @@ cairn_code map_elements(struct flow *flow, const struct flow_step *step,
         return *ret_flaw ? CAIRN_OK : fail_memory(flow->error);
     }
     for (; count == PORTION; *ret_count += count)
-        TRY(keep_portion(instance, row, &scan, *ret_count, &count));
+        TRY(keep_portion(instance, row, &scan, *ret_count, elements_most(instance, step),
+                         &count));
     return CAIRN_OK;
 }
 

@@ -26,7 +26,8 @@ static const struct {
 /* Sizes that structs had in earlier versions: the offset of the first member that was added. */
 static const size_t earlier[OPTIONS_COUNT][EARLIER_MAX] = {
     [OPTIONS_OPEN] = {offsetof(cairn_open_options, notice),
-                      offsetof(cairn_open_options, serves)},
+                      offsetof(cairn_open_options, serves),
+                      offsetof(cairn_open_options, map_elements)},
     [OPTIONS_CLAIM] = {offsetof(cairn_claim_options, functions),
                        offsetof(cairn_claim_options, known)},
     [OPTIONS_JOB_FILTER] = {offsetof(cairn_job_filter, q), offsetof(cairn_job_filter, tags)},

@@ -84,16 +84,17 @@ static cairn_code hang(struct run *run, const cairn_task *task)
 static cairn_code begin_call(struct run *run, const cairn_task *task)
 {
     bool is_undo = task->kind_code == CAIRN_TASK_COMPENSATION;
+    if (!member_find(run, task->instance_id))
+        TRY(members_look(run, "active"));
+    int step = run_step_number(run, task->instance_id, task->step);
+    const char *name = step >= 0 ? run->world->steps[step] : task->step;
     struct call call = {.is_undo = is_undo,
-                        .step = run_step_number(run, task->step),
-                        .name =
-                            arena_printf(run->arena, is_undo ? "%s:undo" : "%s", task->step),
+                        .step = step,
+                        .name = arena_printf(run->arena, is_undo ? "%s:undo" : "%s", name),
                         .task_id = arena_strdup(run->arena, task->id),
                         .token = arena_strdup(run->arena, task->token),
                         .input = arena_strdup(run->arena, task->input ? task->input : "null")};
     NEED(call.name && call.task_id && call.token && call.input, run->reterr);
-    if (strcmp(task->instance_id, run->id) != 0)
-        call.step = -1;
     call.fate = draw_fate(run, call.name);
     call.at_us = draw_end(run, task);
     if (call.step >= 0 && !is_undo)
@@ -124,8 +125,7 @@ static cairn_claim_options claim_options(const struct run *run)
     options.worker = SIM_WORKER;
     options.types = everything;
     options.type_count = 1;
-    options.max =
-        run->world->has_forks || run->world->plan->file_count > 1 ? CLAIM_MAX : CLAIM_FEW;
+    options.max = run->world->has_forks || run->world->has_children ? CLAIM_MAX : CLAIM_FEW;
     options.lease_ms = LEASE_MS;
     return options;
 }

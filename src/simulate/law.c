@@ -91,6 +91,24 @@ static bool is_name(const char *name, const char *text, size_t len)
     return strlen(name) == len && memcmp(name, text, len) == 0;
 }
 
+/* WORKFLOW.STEP of a child's step that is not the only one with its name. */
+static bool is_end_of(const char *step, const char *name, size_t len)
+{
+    size_t all = strlen(step);
+    return len && all > len + 1 && step[all - len - 1] == '.' &&
+           memcmp(step + all - len, name, len) == 0;
+}
+
+static cairn_code refuse_shared(struct reader *reader, const char *step, const char *name,
+                                size_t len)
+{
+    fail(reader->reterr, CAIRN_E_BAD_INPUT,
+         "the law \"%.200s\" names a step that several workflows have: %.*s", reader->law->text,
+         (int)(len < 256 ? len : 256), name);
+    return fail_hint(reader->reterr, CAIRN_E_BAD_INPUT, "name the workflow, too, as in %.200s",
+                     step);
+}
+
 static cairn_code find_step(struct reader *reader, const char *name, size_t len, int *ret_what)
 {
     for (size_t i = 0; i < reader->step_count; i++)
@@ -98,6 +116,9 @@ static cairn_code find_step(struct reader *reader, const char *name, size_t len,
             *ret_what = (int)i;
             return CAIRN_OK;
         }
+    for (size_t i = 0; i < reader->step_count; i++)
+        if (is_end_of(reader->steps[i], name, len))
+            return refuse_shared(reader, reader->steps[i], name, len);
     fail(reader->reterr, CAIRN_E_BAD_INPUT,
          "the law \"%.200s\" names a step that does not exist: %.*s", reader->law->text,
          (int)(len < 256 ? len : 256), name);

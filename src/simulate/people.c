@@ -25,20 +25,21 @@ static int64_t draw_time(struct run *run, const cairn_step *step)
            (left_ms > 1 ? (int64_t)rng_below(&run->rng, (uint64_t)left_ms) * US_PER_MS : 0);
 }
 
-static cairn_code plan_visit(struct run *run, int number, const cairn_step *step)
+static cairn_code plan_visit(struct run *run, const char *id, int number,
+                             const cairn_step *step)
 {
+    const char *name = run->world->steps[number];
     bool is_decision = step->status_code == CAIRN_STEP_WAITING_DECISION;
     bool comes = is_decision || rng_unit(&run->rng) < run->world->plan->signal;
     if (!comes) {
-        tell(run, "%s waits for the event %s, which does not come", step->name,
-             step->waiting_event);
+        tell(run, "%s waits for the event %s, which does not come", name, step->waiting_event);
         return CAIRN_OK;
     }
-    tell(run, is_decision ? "%s waits for a decision" : "%s waits for the event %s", step->name,
+    tell(run, is_decision ? "%s waits for a decision" : "%s waits for the event %s", name,
          step->waiting_event);
     struct visit *visit = list_add(run->arena, &run->visits);
     NEED(visit, run->reterr);
-    *visit = (struct visit){.step = number, .at_us = draw_time(run, step)};
+    *visit = (struct visit){.id = id, .step = number, .at_us = draw_time(run, step)};
     if (is_decision)
         visit->is_confirmed = rng_unit(&run->rng) < run->world->plan->confirm;
     else
@@ -48,26 +49,27 @@ static cairn_code plan_visit(struct run *run, int number, const cairn_step *step
     return CAIRN_OK;
 }
 
-static cairn_code plan_page(struct run *run, const cairn_page *page, size_t *at)
+static cairn_code plan_page(struct run *run, struct member *member, const cairn_page *page)
 {
-    for (size_t i = 0; i < cairn_page_count(page) && *at < run->world->step_count;
-         i++, (*at)++) {
+    for (size_t i = 0; i < cairn_page_count(page); i++) {
         const cairn_step *step = cairn_page_step(page, i);
-        bool was_expected = run->is_expected[*at];
-        run->is_expected[*at] = is_waiting(step);
-        if (run->is_expected[*at] && !was_expected)
-            TRY(plan_visit(run, (int)*at, step));
+        int number = run_step_number(run, member->id, step->name);
+        if (number < 0)
+            continue;
+        bool was_expected = member->is_expected[number];
+        member->is_expected[number] = is_waiting(step);
+        if (member->is_expected[number] && !was_expected)
+            TRY(plan_visit(run, member->id, number, step));
     }
     return CAIRN_OK;
 }
 
-cairn_code people_plan(struct run *run)
+static cairn_code plan_member(struct run *run, struct member *member)
 {
-    char *cursor = NULL;
-    for (size_t at = 0;;) {
+    for (char *cursor = NULL;;) {
         cleanup(free_pagep) cairn_page *page = NULL;
-        TRY(run_read_steps(run, cursor, &page));
-        TRY(plan_page(run, page, &at));
+        TRY(run_read_steps(run, member->id, cursor, &page));
+        TRY(plan_page(run, member, page));
         if (!cairn_page_next(page))
             return CAIRN_OK;
         cursor = arena_strdup(run->arena, cairn_page_next(page));
@@ -75,10 +77,18 @@ cairn_code people_plan(struct run *run)
     }
 }
 
+cairn_code people_plan(struct run *run)
+{
+    TRY(members_look(run, "active"));
+    for (size_t i = 0; i < run->members.count; i++)
+        TRY(plan_member(run, &run->members.items[i]));
+    return CAIRN_OK;
+}
+
 static cairn_code send_signal(struct run *run, const struct visit *visit)
 {
     cairn_signal_options options = CAIRN_SIGNAL_DEFAULTS;
-    options.instance_id = run->id;
+    options.instance_id = visit->id;
     options.event = visit->event;
     options.no_latch = true;
     tell(run, "the event %s arrives", visit->event);
@@ -87,9 +97,10 @@ static cairn_code send_signal(struct run *run, const struct visit *visit)
 
 static cairn_code decide(struct run *run, const struct visit *visit)
 {
-    const char *step = run->world->steps[visit->step];
-    tell(run, "somebody %s %s", visit->is_confirmed ? "confirms" : "rejects", step);
-    return cairn_instance_decide(run->world->engine, run->id, step, visit->is_confirmed,
+    const char *step = run->world->known[visit->step].name;
+    tell(run, "somebody %s %s", visit->is_confirmed ? "confirms" : "rejects",
+         run->world->steps[visit->step]);
+    return cairn_instance_decide(run->world->engine, visit->id, step, visit->is_confirmed,
                                  "somebody", NULL, run->reterr);
 }
 

@@ -18,10 +18,11 @@ void free_pagep(cairn_page **page)
     cairn_page_free(*page);
 }
 
-cairn_code run_read_steps(const struct run *run, const char *cursor, cairn_page **ret_steps)
+cairn_code run_read_steps(const struct run *run, const char *id, const char *cursor,
+                          cairn_page **ret_steps)
 {
     size_t count = run->world->step_count;
-    return cairn_instance_steps(run->world->engine, run->id, cursor,
+    return cairn_instance_steps(run->world->engine, id, cursor,
                                 count < 1000 ? (uint32_t)count : 1000, ret_steps, run->reterr);
 }
 
@@ -29,24 +30,20 @@ cairn_code run_note_success(struct run *run, int step, bool is_undo)
 {
     struct sim_end *end = run->end;
     size_t room = end->undone_count;
-    end->steps[step].is_done = !is_undo;
-    if (!is_undo)
+    run->done[step] += is_undo ? -1 : 1;
+    end->steps[step].is_done =
+        (size_t)step < run->world->own_count ? !is_undo : run->done[step] > 0;
+    /* The elements of a map are undone in any order: of each step the first one stands for all. */
+    bool is_listed = (size_t)step >= run->world->own_count && end->steps[step].is_undone;
+    end->steps[step].is_undone |= is_undo;
+    if (!is_undo || is_listed)
         return CAIRN_OK;
-    end->steps[step].is_undone = true;
     int *undone =
         arena_grow(run->arena, end->undone, end->undone_count, 1, &room, sizeof *undone);
     NEED(undone, run->reterr);
     undone[end->undone_count++] = step;
     end->undone = undone;
     return CAIRN_OK;
-}
-
-int run_step_number(const struct run *run, const char *name)
-{
-    for (size_t i = 0; i < run->world->step_count; i++)
-        if (strcmp(run->world->steps[i], name) == 0)
-            return (int)i;
-    return -1;
 }
 
 /* ---- time -------------------------------------------------------------------------------------- */
@@ -67,7 +64,7 @@ static void take_earlier(int64_t *at_us, int64_t other_us)
 static bool is_call_alone(const struct run *run)
 {
     return run->open_calls == 1 && run->open_visits == 0 && !run->world->has_forks &&
-           run->world->plan->file_count == 1;
+           !run->world->has_children;
 }
 
 /* When the next thing happens; 0: nothing will. */
@@ -119,6 +116,7 @@ static cairn_code begin(struct run *run, uint64_t seed)
     options.input = run->world->input;
     TRY(cairn_instance_start(engine, &options, &started, run->reterr));
     memcpy(run->id, started.id, sizeof run->id);
+    TRY(members_begin(run));
     tell(run, "%s starts with the input %s", run->world->workflow, options.input);
     return CAIRN_OK;
 }
@@ -138,7 +136,8 @@ static cairn_code turn(struct run *run, bool *is_given, bool *ret_is_over)
         TRY(act_claim(run, is_given));
     }
     /* One step that is called leaves nobody to wait for, unless there are others beside it. */
-    if (run->world->has_people && (run->open_calls == 0 || run->world->has_forks))
+    if (run->world->has_people &&
+        (run->open_calls == 0 || run->world->has_forks || run->world->has_children))
         TRY(people_plan(run));
     if (run->open_calls == 0 && run->open_visits == 0) {
         TRY(read_status(run, ret_is_over));
@@ -156,22 +155,33 @@ static cairn_code turn(struct run *run, bool *is_given, bool *ret_is_over)
     return people_visit_due(run);
 }
 
-static cairn_code read_steps(struct run *run)
+/* Of calls the run itself knows what they did; undoing a start rolls back what it has started.  Of steps of
+ * children a fact is true if it is in one of them. */
+static void note_step(struct run *run, size_t number, const cairn_step *step)
 {
-    char *cursor = NULL;
-    for (size_t at = 0;;) {
+    struct law_step *facts = &run->end->steps[number];
+    bool is_own = number < run->world->own_count;
+    bool is_done =
+        step->status_code == CAIRN_STEP_COMPLETED || step->status_code == CAIRN_STEP_CONFIRMED;
+    run->end->is_reached[number] |=
+        facts->is_called ||
+        (step->status_code != CAIRN_STEP_PENDING && step->status_code != CAIRN_STEP_SKIPPED);
+    if (step->kind_code == CAIRN_STEP_KIND_START)
+        facts->is_undone |= step->status_code == CAIRN_STEP_ROLLED_BACK;
+    if (step->kind_code != CAIRN_STEP_KIND_TASK)
+        facts->is_done = is_done || (!is_own && facts->is_done);
+}
+
+static cairn_code read_steps(struct run *run, const char *id)
+{
+    for (char *cursor = NULL;;) {
         cleanup(free_pagep) cairn_page *page = NULL;
-        TRY(run_read_steps(run, cursor, &page));
-        for (size_t i = 0; i < cairn_page_count(page) && at < run->world->step_count;
-             i++, at++) {
+        TRY(run_read_steps(run, id, cursor, &page));
+        for (size_t i = 0; i < cairn_page_count(page); i++) {
             const cairn_step *step = cairn_page_step(page, i);
-            struct law_step *facts = &run->end->steps[at];
-            run->end->is_reached[at] =
-                facts->is_called || (step->status_code != CAIRN_STEP_PENDING &&
-                                     step->status_code != CAIRN_STEP_SKIPPED);
-            if (step->kind_code != CAIRN_STEP_KIND_TASK) /* of calls the run itself knows it */
-                facts->is_done = step->status_code == CAIRN_STEP_COMPLETED ||
-                                 step->status_code == CAIRN_STEP_CONFIRMED;
+            int number = run_step_number(run, id, step->name);
+            if (number >= 0)
+                note_step(run, (size_t)number, step);
         }
         if (!cairn_page_next(page))
             return CAIRN_OK;
@@ -185,12 +195,13 @@ static cairn_code finish(struct run *run)
 {
     bool is_ended;
     TRY(read_status(run, &is_ended));
-    TRY(read_steps(run));
+    TRY(members_look(run, NULL));
+    TRY(note_events_of_children(run));
+    for (size_t i = 0; i < run->members.count; i++)
+        TRY(read_steps(run, run->members.items[i].id));
     TRY(tell_events(run));
     TRY(tell_end(run));
-    return is_ended ? CAIRN_OK
-                    : cairn_instance_abort(run->world->engine, run->id, SIM_WORKER,
-                                           "it does not end", run->reterr);
+    return is_ended && !run->world->has_children ? CAIRN_OK : members_end(run);
 }
 
 cairn_code sim_run(struct sim_world *world, uint64_t seed, struct buf *story,
@@ -206,8 +217,8 @@ cairn_code sim_run(struct sim_world *world, uint64_t seed, struct buf *story,
     ret_end->steps = arena_array(run.arena, world->step_count, sizeof *ret_end->steps);
     ret_end->is_reached =
         arena_array(run.arena, world->step_count, sizeof *ret_end->is_reached);
-    run.is_expected = arena_array(run.arena, world->step_count, sizeof *run.is_expected);
-    NEED(ret_end->steps && ret_end->is_reached && run.is_expected, reterr);
+    run.done = arena_array(run.arena, world->step_count, sizeof *run.done);
+    NEED(ret_end->steps && ret_end->is_reached && run.done, reterr);
     TRY(begin(&run, seed));
     bool is_given = false, is_over = false;
     for (int i = 0; i < TURNS_MAX && !is_over; i++)

@@ -20,14 +20,21 @@ struct call {
     int64_t at_us; /* when it is reported */
     enum fate fate;
     bool is_undo;
-    int step; /* its number; -1: it belongs to a child */
+    int step; /* its number; -1: it is not known */
     char *task_id, *token, *name, *input;
     bool is_over;
+};
+
+/* An instance that belongs to the run. */
+struct member {
+    char *id, *workflow;
+    bool *is_expected; /* of each step: somebody has already decided whether to come */
 };
 
 /* A signal or a decision that will come. */
 struct visit {
     int64_t at_us;
+    const char *id; /* of the instance */
     int step;
     char *event; /* NULL: a decision */
     bool is_confirmed;
@@ -41,10 +48,12 @@ struct run {
     struct rng rng;
     char id[40];
     int64_t began_us, now_us;
+    LIST(struct member) members; /* the first is the instance that is tried */
     LIST(struct call) calls;
     LIST(struct visit) visits;
     size_t open_calls, open_visits; /* that are not over */
-    bool *is_expected; /* of each step: somebody has already decided whether to come */
+    size_t guess;                   /* the number of the step that is asked for next */
+    int *done; /* of each step of a child: in how many of them it is done */
 
     struct buf *story; /* NULL: not told */
     int64_t told_to;   /* the last of the engine's events that was told; 0: none yet */
@@ -52,12 +61,19 @@ struct run {
 };
 
 void free_pagep(cairn_page **page);
-/* A page of the instance's steps, no larger than they need. */
-cairn_code run_read_steps(const struct run *run, const char *cursor, cairn_page **ret_steps);
+/* A page of an instance's steps, no larger than they need. */
+cairn_code run_read_steps(const struct run *run, const char *id, const char *cursor,
+                          cairn_page **ret_steps);
 /* A step has completed, or its compensation has. */
 cairn_code run_note_success(struct run *run, int step, bool is_undo);
-int run_step_number(const struct run *run,
-                    const char *name); /* -1: the workflow has no such step */
+
+/* members.c: the instance itself is the first; looks for others, with this status; ends what has not ended. */
+cairn_code members_begin(struct run *run);
+cairn_code members_look(struct run *run, const char *status);
+cairn_code members_end(struct run *run);
+struct member *member_find(const struct run *run, const char *id); /* NULL: it is not known */
+/* -1: the workflow of this instance has no such step */
+int run_step_number(struct run *run, const char *id, const char *name);
 
 /* act.c: begins a call of each task; ends those whose time has come.  *ret_is_given: new ones came with it. */
 cairn_code act_begin(struct run *run, const cairn_page *tasks);
@@ -72,5 +88,7 @@ cairn_code people_visit_due(struct run *run);
 void tell(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 cairn_code tell_events(struct run *run);
 cairn_code tell_end(struct run *run);
+/* With real handlers: what became of the steps of children. */
+cairn_code note_events_of_children(struct run *run);
 
 #endif

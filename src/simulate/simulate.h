@@ -36,6 +36,11 @@ struct sim_plan {
     void *work_arg;
 };
 
+struct sim_step {
+    const char *workflow; /* of the steps of a map WORKFLOW:MAP */
+    const char *name;
+};
+
 /* An engine with the workflows in it, for one run after the other.  A zeroed struct is a closed one. */
 struct sim_world {
     const struct sim_plan *plan;
@@ -44,12 +49,18 @@ struct sim_world {
     const char *workflow;
     const char *input;
     int32_t version;
-    const char **steps; /* names, in the order of the file */
+    const char *
+        *steps; /* names, in the order of the file; then those of children, as WORKFLOW.STEP if
+                         * another step has the same name */
+    struct sim_step *known; /* the same, as the engine knows them */
     size_t step_count;
-    bool has_forks;  /* several steps may be under way at a time */
-    bool has_people; /* a step waits for a signal or a decision */
+    size_t own_count;  /* of these, those of the workflow that is tried */
+    bool has_forks;    /* several steps may be under way at a time */
+    bool has_people;   /* a step waits for a signal or a decision */
+    bool has_children; /* there may be other instances than the one that is tried */
 };
 
+/* CAIRN_E_NOT_FOUND: it starts a workflow that is in none of the files. */
 cairn_code sim_world_open(struct sim_world *world, const struct sim_plan *plan,
                           cairn_error *reterr);
 void sim_world_close(struct sim_world *world);

@@ -91,9 +91,9 @@ static void tell_event(struct run *run, const cairn_event *event)
 }
 
 /* Real handlers are called by a worker, so that only the events know of it. */
-static cairn_code note_event(struct run *run, const cairn_event *event)
+static cairn_code note_event(struct run *run, const char *id, const cairn_event *event)
 {
-    int step = event->step ? run_step_number(run, event->step) : -1;
+    int step = event->step ? run_step_number(run, id, event->step) : -1;
     if (step < 0)
         return CAIRN_OK;
     if (strcmp(event->type, "step_started") == 0)
@@ -102,6 +102,27 @@ static cairn_code note_event(struct run *run, const cairn_event *event)
         return run_note_success(run, step, false);
     return strcmp(event->type, "compensation_success") == 0 ? run_note_success(run, step, true)
                                                             : CAIRN_OK;
+}
+
+static cairn_code note_events_of(struct run *run, const char *id)
+{
+    for (char *cursor = NULL;;) {
+        cleanup(free_pagep) cairn_page *page = NULL;
+        TRY(cairn_instance_events(run->world->engine, id, cursor, 100, &page, run->reterr));
+        for (size_t i = 0; i < cairn_page_count(page); i++)
+            TRY(note_event(run, id, cairn_page_event(page, i)));
+        if (!cairn_page_next(page))
+            return CAIRN_OK;
+        cursor = arena_strdup(run->arena, cairn_page_next(page));
+        NEED(cursor, run->reterr);
+    }
+}
+
+cairn_code note_events_of_children(struct run *run)
+{
+    for (size_t i = 1; run->world->plan->work && i < run->members.count; i++)
+        TRY(note_events_of(run, run->members.items[i].id));
+    return CAIRN_OK;
 }
 
 cairn_code tell_events(struct run *run)
@@ -116,7 +137,7 @@ cairn_code tell_events(struct run *run)
         for (size_t i = 0; i < count; i++) {
             tell_event(run, cairn_page_event(page, i));
             if (run->world->plan->work)
-                TRY(note_event(run, cairn_page_event(page, i)));
+                TRY(note_event(run, run->id, cairn_page_event(page, i)));
         }
         if (count)
             run->told_to = cairn_page_event(page, count - 1)->id;
@@ -141,14 +162,30 @@ static void list_steps(struct run *run, const char *head, size_t fact)
     buf_str(run->story, is_any ? "\n" : "");
 }
 
+/* Without the ids of children, which depend on the runs that were made before this one. */
+static void add_without_ids(struct run *run, const char *text)
+{
+    while (*text) {
+        char id[sizeof run->id] = "";
+        if (*text == ' ')
+            snprintf(id, sizeof id, "%.36s", text + 1);
+        if (*id && member_find(run, id)) {
+            text += 1 + strlen(id);
+            continue;
+        }
+        buf_char(run->story, *text++);
+    }
+}
+
 static cairn_code tell_why(struct run *run)
 {
     cleanup(free_pagep) cairn_page *page = NULL;
     TRY(cairn_instance_why(run->world->engine, run->id, &page, run->reterr));
     for (size_t i = 0; i < cairn_page_count(page); i++) {
         const cairn_why *why = cairn_page_why(page, i);
-        buf_printf(run->story, "%s%s%s\n", why->step ? why->step : "", why->step ? ": " : "",
-                   why->text);
+        buf_printf(run->story, "%s%s", why->step ? why->step : "", why->step ? ": " : "");
+        add_without_ids(run, why->text);
+        buf_char(run->story, '\n');
     }
     return CAIRN_OK;
 }

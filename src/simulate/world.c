@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simulate/simulate.h"
+#include "simulate/world.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -11,13 +11,8 @@
 
 #include <string.h>
 
-/* 2030-01-01, so that a story does not depend on the day on which it is told. */
-#define WORLD_BEGINS_US (INT64_C(1893456000) * US_PER_SEC)
-
-static void free_pagep(cairn_page **page)
-{
-    cairn_page_free(*page);
-}
+/* A failure in a long list is that of a short one; more would only make a run slow. */
+enum { MAP_ELEMENTS = 5 };
 
 static cairn_code open_engine(struct sim_world *world, cairn_error *reterr)
 {
@@ -27,6 +22,7 @@ static cairn_code open_engine(struct sim_world *world, cairn_error *reterr)
     options.start_us = WORLD_BEGINS_US;
     options.no_timers = true; /* they are applied when the clock is moved */
     options.seed = 1;
+    options.map_elements = MAP_ELEMENTS;
     return cairn_open(&options, &world->engine, reterr);
 }
 
@@ -63,50 +59,10 @@ static cairn_code deploy(struct sim_world *world, cairn_error *reterr)
     return CAIRN_OK;
 }
 
-static cairn_code add_steps(struct sim_world *world, const cairn_page *page,
-                            cairn_error *reterr)
+static cairn_code deploy_and_learn(struct sim_world *world, cairn_error *reterr)
 {
-    for (size_t i = 0; i < cairn_page_count(page); i++) {
-        const cairn_step *step = cairn_page_step(page, i);
-        size_t room = world->step_count;
-        if (step->kind_code == CAIRN_STEP_KIND_FUNCTION)
-            return fail(reterr, CAIRN_E_BAD_INPUT,
-                        "cannot try %s: it is a function, whose steps only its code knows",
-                        world->workflow);
-        const char **steps = arena_grow(&world->arena, world->steps, world->step_count, 1,
-                                        &room, sizeof *world->steps);
-        NEED(steps, reterr);
-        world->steps = steps;
-        steps[world->step_count] = arena_strdup(&world->arena, step->name);
-        NEED(steps[world->step_count], reterr);
-        world->step_count++;
-        world->has_forks |= step->kind_code == CAIRN_STEP_KIND_FORK;
-        world->has_people |=
-            step->kind_code == CAIRN_STEP_KIND_WAIT || step->kind_code == CAIRN_STEP_KIND_HUMAN;
-    }
-    return CAIRN_OK;
-}
-
-/* The steps stand in the store from the start of an instance on; this one begins in a thousand years. */
-static cairn_code learn_steps(struct sim_world *world, cairn_error *reterr)
-{
-    cairn_start_options options = CAIRN_START_DEFAULTS;
-    cairn_enqueued started;
-    char *cursor = NULL;
-    options.workflow = world->workflow;
-    options.version = world->version;
-    options.start_at_us = WORLD_BEGINS_US + 1000 * 365 * 24 * 60 * US_PER_MIN;
-    TRY(cairn_instance_start(world->engine, &options, &started, reterr));
-    for (;;) {
-        cleanup(free_pagep) cairn_page *page = NULL;
-        TRY(cairn_instance_steps(world->engine, started.id, cursor, 1000, &page, reterr));
-        TRY(add_steps(world, page, reterr));
-        if (!cairn_page_next(page))
-            break;
-        cursor = arena_strdup(&world->arena, cairn_page_next(page));
-        NEED(cursor, reterr);
-    }
-    return cairn_instance_abort(world->engine, started.id, "simulation", "learned", reterr);
+    TRY(deploy(world, reterr));
+    return sim_learn(world, reterr);
 }
 
 cairn_code sim_world_open(struct sim_world *world, const struct sim_plan *plan,
@@ -115,9 +71,7 @@ cairn_code sim_world_open(struct sim_world *world, const struct sim_plan *plan,
     *world = (struct sim_world){.plan = plan};
     cairn_code code = open_engine(world, reterr);
     if (!code)
-        code = deploy(world, reterr);
-    if (!code)
-        code = learn_steps(world, reterr);
+        code = deploy_and_learn(world, reterr);
     if (code)
         sim_world_close(world);
     return code;

@@ -131,6 +131,74 @@ Broken: ended(completed)
 $ printf 'greet\n' > handlers; cairn simulate nap.yaml --handlers handlers
 ! cairn: --handle cannot be "greet": it takes TYPE=COMMAND
 [2]
+# Children: further files are workflows that the first one starts, with steps, signals and people of their own.
+$ printf 'workflow: order\nversion: 1\nsteps:\n  - step: reserve\n    compensation: {handler: release, max_attempts: 20}\n  - start: bill\n    workflow: billing\n    input: {sum: "{{ .sum }}", of: "{{ $.input.id }}"}\n  - map: mail\n    over: "{{ $.input.readers }}"\n    join: {at_least: 1}\n    steps: [{step: send}]\n  - step: ship\n    max_attempts: 1\n    on_failure: compensate\n' > order.yaml
+$ printf 'workflow: billing\nversion: 1\nsteps:\n  - step: charge\n    compensation: {handler: refund, max_attempts: 20}\n  - wait: paid\n    event: paid\n    timeout: 1d\n' > billing.yaml
+$ cairn simulate order.yaml billing.yaml --seeds 100 --input '{"id": 7, "sum": 3, "readers": [1, 2, 3, 4, 5, 6, 7, 8]}' --expect 'done(charge) => done(ship) or undone(charge)' --expect 'done(ship) => done(send)' --expect 'undone(bill) => undone(charge)'
+order version 1, 100 runs
+
+Ends
+        69   69.0 %  completed  (first: seed 2)
+        31   31.0 %  failed  (first: seed 1)
+
+Undone, in this order
+        69   69.0 %  nothing  (first: seed 2)
+        31   31.0 %  charge, reserve  (first: seed 1)
+
+Laws
+  holds   done(charge) => done(ship) or undone(charge)
+  holds   done(ship) => done(send)
+  holds   undone(bill) => undone(charge)
+$ cairn simulate order.yaml billing.yaml --seed 2 --input '{"id": 7, "sum": 3, "readers": [1, 2, 3, 4, 5, 6, 7, 8]}' --fail %=0,ship=1 > alone; grep -c 'send is called$' alone; sed 's/^[0-9:.]* *//' alone | tail -13
+5
+ship has failed for good
+what was done is undone, the last first
+charge:undo is called
+charge:undo completes
+reserve:undo is called
+reserve:undo does not answer
+reserve:undo fails: the call timed out
+reserve:undo is called again, call 2 of 20
+reserve:undo completes
+the instance has failed
+It ended as failed.
+Done at the end: send
+Undone: reserve, bill, mail, charge
+$ cairn simulate order.yaml billing.yaml --seeds 9 --input '{"id": 7, "sum": 3, "readers": [1, 2, 3, 4, 5, 6, 7, 8]}' --fail %=0,ship=1 --expect 'done(ship) or ended(completed)' > many; cairn simulate order.yaml billing.yaml --seed 1 --input '{"id": 7, "sum": 3, "readers": [1, 2, 3, 4, 5, 6, 7, 8]}' --fail %=0,ship=1 > alone; sed -n '/^Seed 1/,$p' many | sed 's/^  //' | tail -n +2 | cmp - alone
+# What is no list fails a map, as it would in production.
+$ cairn simulate order.yaml billing.yaml --seeds 5 --fail %=0 | grep -A1 Ends
+Ends
+         5  100.0 %  failed  (first: seed 1)
+# A child that was not given, or not in this version.
+$ cairn simulate order.yaml
+! cairn: order: the step bill starts the workflow billing, which is in none of the files
+!     name the file of billing behind the first one
+[2]
+$ cairn simulate order.yaml trip.yaml
+! cairn: order: the step bill starts the workflow billing, which is in none of the files
+!     name the file of billing behind the first one
+[2]
+$ printf 'workflow: late\nversion: 1\nsteps:\n  - fork: f\n    branches:\n      - [{step: b}]\n      - [{start: a, workflow: trip, version: 2}]\n' > late.yaml; cairn simulate late.yaml trip.yaml
+! cairn: late: the step a starts the workflow trip in another version, which is in none of the files
+!     name the file of trip behind the first one
+[2]
+# A step whose name another workflow has, too, is named with its own; those of the first file keep their names.
+$ printf 'workflow: twice\nversion: 1\nsteps:\n  - start: one\n    workflow: billing\n  - start: left\n    workflow: trip\n    wait: false\n  - map: all\n    over: "{{ $.input }}"\n    steps: [{step: charge}, {human: look}]\n  - step: flight\n' > twice.yaml
+$ cairn simulate twice.yaml billing.yaml trip.yaml --input '[1]' --expect 'done(charge)'
+! cairn: the law "done(charge)" names a step that several workflows have: charge
+!     name the workflow, too, as in billing.charge
+[2]
+$ cairn simulate twice.yaml billing.yaml trip.yaml --input '[1]' --seeds 40 --fail twice:all.charge=1,flight=0 --expect 'called(billing.charge) and not done(twice:all.charge)' --expect 'not done(flight)' | sed -n '/^Laws/,$p'
+Laws
+  holds   called(billing.charge) and not done(twice:all.charge)
+  holds   not done(flight)
+$ cairn simulate twice.yaml billing.yaml trip.yaml --fail charge=1
+! cairn: --fail: twice, with its children, has no step "charge"
+[2]
+# Real commands work for children, too.
+$ printf '%%=cat\n' > handlers; cairn simulate order.yaml billing.yaml --handlers handlers --input '{"id": 7, "sum": 3, "readers": [1]}' --expect 'done(charge) and called(send) and ended(completed)' | tail -2
+It ended as completed.
+Done at the end: reserve, bill, mail, ship, charge, paid, send
 # Files with mistakes, and functions.
 $ printf 'workflow: x\n' > x.yaml; cairn simulate x.yaml
 ! cairn: x.yaml:1:1: workflow "x": version is missing
