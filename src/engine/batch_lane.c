@@ -165,6 +165,8 @@ static cairn_code walk(struct round *round, const char *from, const char *to)
         struct lane *lanes = NULL;
         size_t count = 0;
         TRY(list(round, &range, each, &lanes, &count));
+        if (count == 0)
+            return CAIRN_OK;
         qsort(lanes, count, sizeof *lanes, compare_types);
         const char *cut = cut_of(lanes, count, each);
         qsort(lanes, count, sizeof *lanes, compare_groups);

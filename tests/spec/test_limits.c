@@ -108,6 +108,20 @@ TEST(no_more_are_leased_than_a_limit_says)
     close_world(&world);
 }
 
+TEST(jobs_that_follow_each_other_are_counted_each)
+{
+    struct world world;
+    open_virtual_world(&world);
+    put(&world, (cairn_limit_spec){.name = "l", .types = "t.v1", .concurrency = 1});
+    add(&world, "s.v1", "g", 1); /* leased together with the next one, and not counted */
+    add(&world, "t.v1", "g", 2);
+    cairn_page *tasks = claim(&world, everything, 2);
+    CHECK_INT(cairn_page_count(tasks), 2);
+    check_claimed(&world, 10, 0);
+    cairn_page_free(tasks);
+    close_world(&world);
+}
+
 TEST(every_end_of_a_lease_gives_its_place_back)
 {
     static const cairn_outcome outcomes[] = {CAIRN_COMPLETE, CAIRN_FAIL, CAIRN_RETRY,

@@ -235,8 +235,9 @@ class Task:
     def _context(self, step: Optional[str]) -> Dict[str, Any]:
         if self._raw.instance_id is None:
             raise errors.Misuse("a job belongs to no instance")
-        return self.db.ask("GET", target("tasks", self.id, "context", worker=self.worker, token=self._raw.token.decode(),
-                                         step=step))
+        answer: Dict[str, Any] = self.db.ask("GET", target("tasks", self.id, "context", worker=self.worker,
+                                                            token=self._raw.token.decode(), step=step))
+        return answer
 
     def _decode(self, value: Json) -> Json:
         return decode_value(self._codec, value, Any)

@@ -238,13 +238,13 @@ static cairn_code lease_rows(struct claiming *claiming, const struct job_row *be
     return CAIRN_OK;
 }
 
-/* Of rows that were leased: how many of the first follow each other, for the same holder, whose texts
- * keep_holder() has once. */
+/* Of rows that were leased: how many of the first follow each other and are written alike, for the same
+ * holder, whose texts keep_holder() has once. */
 static size_t run_of(const struct job_row *rows, size_t count)
 {
     size_t run = 1;
     while (run < count && rows[run].seq == rows[0].seq + (int64_t)run &&
-           rows[run].token == rows[0].token)
+           rows[run].token == rows[0].token && rows[run].is_counted == rows[0].is_counted)
         run++;
     return run;
 }
