@@ -14,6 +14,11 @@
 
 enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000, LATE_S = 3600 };
 
+const char *is_or_are(size_t count)
+{
+    return count == 1 ? " is" : "s are";
+}
+
 cairn_code find(struct question *q, const char *check, const char *result, const char *format,
                 ...)
 {
@@ -175,13 +180,13 @@ static cairn_code look_at_types(struct question *q)
              "domain.action.v1, so that old runs stay executable",
              plain, count, example);
     else
-        find(q, "types", "ok", "%zu types in use, all versioned", count);
+        find(q, "types", "ok", "%zu type%s in use, all versioned", count,
+             count == 1 ? "" : "s");
     if (disabled)
         return find(
             q, "registry", "warning",
-            "%zu types are disabled, such as \"%.100s\": their jobs wait until they are "
-            "enabled",
-            disabled, off);
+            "%zu type%s disabled, such as \"%.100s\": jobs wait until their type is enabled",
+            disabled, is_or_are(disabled), off);
     return find(q, "registry", "ok", "no type is disabled");
 }
 

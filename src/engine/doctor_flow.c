@@ -63,11 +63,12 @@ static cairn_code look_at_dlq(struct flow_doctor *doctor)
     TRY(STORE(doctor->q, list_dlq, NULL, 0, rows, SAMPLE, &count));
     if (count)
         return find(doctor->q, "dlq", "warning",
-                    "%zu%s records are open, the newest %" PRId64
+                    "%zu%s record%s open, the newest %" PRId64
                     ": step \"%.64s\" of instance %s, "
                     "%.96s; mend the cause, then run: cairn dlq requeue %" PRId64,
-                    count, or_more(count), rows[0].id, rows[0].step_name, rows[0].instance_id,
-                    rows[0].reason ? rows[0].reason : "no reason given", rows[0].id);
+                    count, or_more(count), is_or_are(count), rows[0].id, rows[0].step_name,
+                    rows[0].instance_id, rows[0].reason ? rows[0].reason : "no reason given",
+                    rows[0].id);
     return find(doctor->q, "dlq", "ok", "no record is open");
 }
 
@@ -144,16 +145,17 @@ static cairn_code look_at_paused(struct flow_doctor *doctor)
     size_t count = doctor->instance_count;
     if (mismatched)
         find(doctor->q, "versions", "warning",
-             "%zu%s functions are paused with version_mismatch, such as %s: their code has "
+             "%zu%s function%s paused with version_mismatch, such as %s: their code has "
              "changed; deploy the old code again, or accept the new: cairn resume %s --force",
-             mismatched, or_more(count), example, example);
+             mismatched, or_more(count), is_or_are(mismatched), example, example);
     else
         find(doctor->q, "versions", "ok", "no function is paused with version_mismatch");
     if (count)
         find(doctor->q, "paused", "warning",
-             "%zu%s instances are paused, the newest %s of \"%.64s\": nothing of them runs "
+             "%zu%s instance%s paused, the newest %s of \"%.64s\": nothing of them runs "
              "until cairn resume",
-             count, or_more(count), doctor->instances[0].id, doctor->instances[0].workflow);
+             count, or_more(count), is_or_are(count), doctor->instances[0].id,
+             doctor->instances[0].workflow);
     return CAIRN_OK;
 }
 
@@ -265,9 +267,9 @@ static cairn_code look_at_unserved(struct flow_doctor *doctor)
         TRY(look_at_type(doctor, types[i].name, types[i].version, &unserved));
     if (unserved.count)
         return find(doctor->q, "workers", "warning",
-                    "tasks of %zu types are ready and no live worker serves them, such as "
+                    "tasks of %zu type%s are ready and no live worker serves them, such as "
                     "\"%.100s\": start one; see cairn types and cairn workers",
-                    unserved.count, unserved.example);
+                    unserved.count, unserved.count == 1 ? "" : "s", unserved.example);
     return find(doctor->q, "workers", "ok", "every type that has a task to claim is served");
 }
 

@@ -57,6 +57,7 @@ cairn_code question_next_due(struct question *q, int64_t *ret_due_us);
 /* doctor.c: notes a finding: what, which, why, and what to do.  Returns CAIRN_OK. */
 cairn_code find(struct question *q, const char *check, const char *result, const char *format,
                 ...) format_like(4, 5);
+const char *is_or_are(size_t count); /* behind a noun: " is" or "s are" */
 
 /* read_list.c: rows as callers see them. */
 typedef cairn_code show_function(struct question *q, const void *row, void *ret_item);

@@ -17,7 +17,7 @@ $ cairn why $(cairn job list --status pending -o ids)
 No worker that serves post.v1 is there.
     cairn work --handle 'post.v1=COMMAND'
 $ cairn doctor | grep '^workers'
-workers    warning  tasks of 1 types are ready and no live worker serves them, such as "post.v1": start one; see cairn types and cairn workers
+workers    warning  tasks of 1 type are ready and no live worker serves them, such as "post.v1": start one; see cairn types and cairn workers
 # What needs a person, how much happens, and where it waits.
 $ cairn overview | grep -v '^happened\|^calls'
 needs  unserved_types 1
