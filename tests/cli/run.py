@@ -31,7 +31,7 @@ import tempfile
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
-AGO = re.compile(r"(?<=  )now\b|(?<=\()now(?=\))|\b\d+[smhd] ago\b")
+AGO = re.compile(r"(?<=  )now\b|(?<=\()now\b|\b\d+[smhd] ago\b")
 WORKER = re.compile(r"[\w.-]+:\d+:[0-9a-f]{8}")
 TOOK = re.compile(r"(?<=\b(?:Completed|Succeeded) in )(?:\d+ms|\d+\.\ds|\d+m \d+s)")
 
