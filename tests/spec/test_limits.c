@@ -268,7 +268,7 @@ TEST(types_with_and_without_lanes_share_a_claim)
     add(&world, "t.v1", "a", 20);
     size_t of_t = 0;
     for (size_t i = 0; i < 10; i++) {
-        cairn_page *tasks = claim(&world, everything, 8);
+        cairn_page *tasks = claim(&world, everything, 2);
         CHECK_INT(cairn_page_count(tasks), 2);
         for (size_t k = 0; k < 2; k++)
             of_t += cairn_page_task(tasks, k)->type[0] == 't';
