@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"cairn.invalid/cairn"
@@ -133,6 +134,7 @@ type story struct {
 	app   *cairn.App
 	named map[string]named
 	calls map[string]int
+	lock  sync.Mutex // of calls: steps of a gather run side by side
 	start time.Time
 }
 
@@ -159,6 +161,8 @@ func given(value raw) any {
 
 // next is what this call does, by how often it was called before.
 func (s *story) next(script []call, key string) call {
+	s.lock.Lock()
+	defer s.lock.Unlock()
 	s.calls[key]++
 	return script[min(s.calls[key], len(script))-1]
 }
