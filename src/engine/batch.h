@@ -130,6 +130,8 @@ struct batch {
     struct demand *demands;            /* of claims */
     struct claim_group *ahead;         /* asked for jobs before their time; NULL: none */
     bool may_ahead, is_sending;        /* is_sending: they are being asked */
+    bool
+        are_all_completed; /* reports name only jobs that succeeded, and nothing was told before */
     bool is_spoilt; /* a claim of those has left the batch: it is to be repeated without them */
     LIST(struct passage) passages;
     LIST(struct lease_view) leases;     /* of functions that were claimed */
@@ -225,6 +227,10 @@ cairn_code event_list_add(struct arena *arena, struct event_list *list,
                           const struct event_row *event, cairn_error *reterr);
 cairn_code batch_append_events(struct batch *batch);
 bool batch_has_events(const struct batch *batch);
+/* Events whose ids are not taken yet, or that are written by themselves. */
+bool batch_has_late_events(const struct batch *batch);
+/* Of the present row of the log; all of them, if none is present. */
+size_t batch_used_slots(const struct batch *batch);
 /* Whether the trail is to tell that a handler is missing. */
 bool batch_may_tell_missing(struct batch *batch, const char *task_type);
 
@@ -401,7 +407,8 @@ cairn_code batch_claim(struct batch *batch);
 
 /* Jobs can be asked for while what is written before them is under way, in one round trip.  Plans this
  * (batch->ahead) for the first claims of the batch, if nothing else can come in between.  are_made: jobs are inserted, for
- * which claims that are parked are to join; NULL: they are completed.  events: how many ids these need. */
+ * which claims that are parked are to join; NULL: they are completed.  events: how many slots of the present row of the
+ * log are used by what comes before. */
 cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_made,
                             size_t events);
 /* What comes before was sent; if not, the claims are not asked ahead. */

@@ -298,6 +298,16 @@ static bool is_ahead(const struct batch *batch, const struct request *first)
     return batch->ahead && batch->ahead->shares->request == first;
 }
 
+/* Whether all of them came with reports and do not wait: such a claim takes what is quickly found. */
+static bool are_quick(const struct claim_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->shares[i].request->op != OP_REPORT ||
+            request_claim(group->shares[i].request)->wait_ms > 0)
+            return false;
+    return true;
+}
+
 static cairn_code claim(struct batch *batch, struct request *first)
 {
     struct committer *committer = batch->committer;
@@ -321,7 +331,8 @@ static cairn_code claim(struct batch *batch, struct request *first)
     if (!is_asked && (is_left || demand->is_exhausted[few]))
         add_equals(batch, &group);
     TRY(lease_kind(batch, &group, many, group.room - group.taken[few] - group.taken[many]));
-    bool is_enough = is_left && group.taken[many] > 0 && !demand->is_final;
+    bool is_enough =
+        is_left && (are_quick(&group) || (group.taken[many] > 0 && !demand->is_final));
     if (group.taken[few] == half && !is_enough)
         TRY(lease_kind(batch, &group, few, group.room - half - group.taken[many]));
 
@@ -350,16 +361,20 @@ static cairn_code claim_one(struct batch *batch, struct request *request)
 /* ---- ahead ---------------------------------------------------------------------------------------
  *
  * A claim of jobs needs nothing of the answer to the statement before it.  So if a batch does nothing but
- * complete jobs, or insert some, and claim, both are sent together.  That a request leaves the batch after
+ * complete jobs, or insert some, and claim, both are sent together; if it does all three, the claims go with
+ * the new jobs, once the others are completed.  That a request leaves the batch after
  * its claim was sent is rare (its job is held by another transaction, its lease is lost): then all of it is
  * rolled back and repeated, one after the other.
  */
 
-static bool is_plain(const struct request *request, enum request_op with)
+static bool is_plain(const struct batch *batch, const struct request *request,
+                     enum request_op with)
 {
     bool is_claim = request_is_claiming(request);
+    bool is_over =
+        request->is_reported || (request->op == OP_REPORT && batch->are_all_completed);
     return !request->code && !request->was_unsure &&
-           (request->op == with || request->op == OP_CLAIM || request->is_reported) &&
+           (request->op == with || request->op == OP_CLAIM || is_over) &&
            !(request->op == OP_ENQUEUE && request_minds_keys(request)) &&
            !(is_claim && request_claim(request)->runtime);
 }
@@ -369,7 +384,7 @@ static struct request *first_plain_claim(struct batch *batch, enum request_op wi
 {
     struct request *first = NULL;
     for_each_request (request, batch) {
-        if (!is_plain(request, with))
+        if (!is_plain(batch, request, with))
             return NULL;
         if (!first && request_is_claiming(request))
             first = request;
@@ -381,7 +396,9 @@ cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_m
                             size_t events)
 {
     enum request_op with = are_made ? OP_ENQUEUE : OP_REPORT;
-    if (!batch->may_ahead || batch_has_events(batch) || batch->ready.is_any)
+    bool has_events =
+        batch->are_all_completed ? batch_has_late_events(batch) : batch_has_events(batch);
+    if (!batch->may_ahead || has_events || batch->ready.is_any)
         return CAIRN_OK;
     if (are_made)
         batch_let_join(batch, are_made);

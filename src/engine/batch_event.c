@@ -57,6 +57,11 @@ bool batch_has_events(const struct batch *batch)
     return batch->events.count + batch->loose.count + batch->untold.count > 0;
 }
 
+bool batch_has_late_events(const struct batch *batch)
+{
+    return batch->loose.count + batch->untold.count > 0;
+}
+
 /* ---- ids ------------------------------------------------------------------------------------ */
 
 int64_t batch_known_event(const struct batch *batch, int64_t id)
@@ -65,6 +70,11 @@ int64_t batch_known_event(const struct batch *batch, int64_t id)
     if (id < EVENT_OPEN || own == EVENT_OPEN)
         return id;
     return own ? id - EVENT_OPEN + own : 0;
+}
+
+size_t batch_used_slots(const struct batch *batch)
+{
+    return batch->next_event ? (size_t)(batch->next_event % EVENT_SLOTS) : EVENT_SLOTS;
 }
 
 void batch_used_events(struct batch *batch, int64_t last)

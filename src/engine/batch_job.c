@@ -253,7 +253,7 @@ static cairn_code send_ahead(struct batch *batch, const struct new_jobs *jobs)
     for (size_t i = 0; i < jobs->count; i++)
         if (jobs->rows[i].is_ready)
             ready_types_add(&ready, jobs->rows[i].type, 0);
-    TRY(batch_plan_ahead(batch, &ready, jobs->count));
+    TRY(batch_plan_ahead(batch, &ready, batch_used_slots(batch)));
     if (!batch->ahead)
         return CAIRN_OK;
     TRY(STORE(batch, send_insert_jobs, jobs->rows, jobs->count, &is_sent));

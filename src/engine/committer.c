@@ -104,6 +104,9 @@ static int64_t own_next_us(struct local_engine *engine)
  *
  * While a committer is at work, a second one begins only if there is much to do, or if the first takes long,
  * as one does that waits for a lock.
+ *
+ * Where there is a second one and only a few callers, none of them waits for another: what they would save
+ * by a common commit is little, and a job begins a whole commit earlier.
  */
 
 /* What may be waited for after a commit, as a part of what it took. */
@@ -117,11 +120,19 @@ enum {
     LONG_MOST_US = 100 * 1000
 };
 
+/* Of one commit. */
+enum { FEW_REQUESTS = 2 };
+
 /* Without threads there is nobody who could come meanwhile. */
 static void gather(struct local_engine *engine, size_t rows, int64_t longest_us)
 {
     engine->gathering.wanted = engine->has_threads ? rows : 0;
     engine->gathering.until_us = clock_monotonic_us(&engine->clock) + longest_us;
+}
+
+static bool are_few(const struct local_engine *engine, const struct request_queue *requests)
+{
+    return engine->committer_count > 1 && requests->count <= FEW_REQUESTS;
 }
 
 /* How long a committer may be at work before it takes long. */
@@ -157,7 +168,7 @@ static void pass_on_questions(struct committer *committer, struct request_queue 
 static void answer(struct local_engine *engine, struct request_queue *requests,
                    int64_t commit_us)
 {
-    size_t rows = queue_weight(requests, MUCH_ROWS);
+    size_t rows = are_few(engine, requests) ? 0 : queue_weight(requests, MUCH_ROWS);
     int64_t most_us = commit_us / ANSWERED_PART;
     pthread_mutex_lock(&engine->lock);
     engine->gathering.commit_us = commit_us;
@@ -498,7 +509,7 @@ bool committer_run_once(struct committer *committer)
     if (is_awake && (is_due || may_begin(engine)))
         take_batch(engine, &batch);
     if (batch.count)
-        gather(engine, MUCH_ROWS, long_us(engine));
+        gather(engine, are_few(engine, &batch) ? 1 : MUCH_ROWS, long_us(engine));
     pthread_mutex_unlock(&engine->lock);
 
     queue_end(&expired, &trouble);

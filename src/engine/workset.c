@@ -112,6 +112,7 @@ static cairn_code complete_portion(struct batch *batch, struct job_row *rows, si
     TRY(STORE(batch, complete_jobs, rows, count, is_done));
     for (size_t i = 0; i < count; i++) {
         struct workset_job *job = NULL;
+        batch->are_all_completed &= is_done[i];
         if (!is_done[i])
             continue;
         batch_used_events(batch, rows[i].last_event);

@@ -108,6 +108,55 @@ TEST(a_batch_that_a_request_leaves_is_repeated_without)
     rig_done(&rig);
 }
 
+/* Completions are asked for first; new jobs and the claims for them go together then. */
+TEST(reports_new_jobs_and_claims_of_one_batch)
+{
+    struct rig rig;
+    struct request *claims[2], *reports[2], *added[2];
+    rig_init(&rig, 1000);
+    enqueue(&rig, 2);
+    hold(&rig, claims, 2);
+    uint64_t sent = faulty_calls(rig.faulty, FAULTY_SEND_INSERT_JOBS);
+    uint64_t commits = rig.engine->counters.commits;
+    for (size_t i = 0; i < 2; i++) {
+        rig_submit(&rig, added[i] = rig_enqueue(&rig, "a", NULL));
+        rig_submit(&rig, reports[i] = rig_complete(&rig, claims[i], true));
+    }
+    rig_run(&rig);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_SEND_INSERT_JOBS) - sent, 1);
+    CHECK_INT(rig.engine->counters.commits - commits, 1);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(added[i]->code, CAIRN_OK);
+        CHECK_INT(reports[i]->code, CAIRN_OK);
+        CHECK_INT(reports[i]->out.page.count, 1);
+        CHECK_STR(task_id(reports[i]), added[i]->out.enqueued[0].id);
+        CHECK_STR(rig_events(&rig, task_id(claims[i])), "created leased started succeeded");
+        CHECK_STR(rig_events(&rig, task_id(reports[i])), "created leased started");
+    }
+    CHECK_INT(leased(&rig), 2);
+    rig_done(&rig);
+}
+
+/* What is quickly found is nothing, if there are no jobs and it is known that there were no steps. */
+TEST(a_claim_of_a_report_does_not_ask_again_for_steps)
+{
+    struct rig rig;
+    struct request *claims[2];
+    rig_init(&rig, 1000);
+    enqueue(&rig, 2);
+    hold(&rig, claims, 2);
+    uint64_t asked = faulty_calls(rig.faulty, FAULTY_CLAIM_STEPS);
+    struct request *report = rig_complete(&rig, claims[0], true);
+    report->in.report.claim.wait_ms = 0;
+    CHECK_INT(rig_do(&rig, report), CAIRN_OK);
+    CHECK_INT(report->out.page.count, 0);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_CLAIM_STEPS), asked);
+    struct request *claim = rig_claim(&rig, "%", 0);
+    CHECK_INT(rig_do(&rig, claim), CAIRN_OK);
+    CHECK(faulty_calls(rig.faulty, FAULTY_CLAIM_STEPS) > asked, "an empty answer is not sure");
+    rig_done(&rig);
+}
+
 TEST(a_new_job_is_given_to_a_claim_that_waits_by_the_same_question)
 {
     struct rig rig;
