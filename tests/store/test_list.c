@@ -156,10 +156,6 @@ TEST(each_status_is_counted)
     MUST(rig, list_counts(rig->tx, LIST_INSTANCES, &filter, counts, &rig->error));
     CHECK_INT(counts[INSTANCE_COMPLETED].n, 3);
     CHECK_INT(counts[INSTANCE_RUNNING].n, 1);
-    filter.scan_max = 1;
-    filter.version = 1;
-    MUST(rig, list_counts(rig->tx, LIST_INSTANCES, &filter, counts, &rig->error));
-    CHECK(!counts[INSTANCE_COMPLETED].is_more, "the search has seen all four");
     filter = (struct list_filter){.pattern = "a"};
     MUST(rig, list_counts(rig->tx, LIST_JOBS, &filter, counts, &rig->error));
     CHECK_INT(counts[JOB_FAILED].n, 1);
@@ -168,6 +164,90 @@ TEST(each_status_is_counted)
     MUST(rig, list_counts(rig->tx, LIST_JOBS, &filter, counts, &rig->error));
     CHECK_INT(counts[JOB_FAILED].n, 0);
     CHECK_INT(counts[JOB_SUCCEEDED].n, 2);
+}
+
+#define TAGGED(...)                            \
+    .tags = (const struct tag[]){__VA_ARGS__}, \
+    .tag_count = sizeof((const struct tag[]){__VA_ARGS__}) / sizeof(struct tag)
+
+static struct list_count count_of(struct rig *rig, enum list_kind kind, int status,
+                                  struct list_filter filter)
+{
+    struct list_count counts[INSTANCE_STATUS_COUNT];
+    MUST(rig, list_counts(rig->tx, kind, &filter, counts, &rig->error));
+    return counts[status];
+}
+
+#define COUNT(kind, status, ...) count_of(rig, kind, status, (struct list_filter){__VA_ARGS__})
+
+/* What no index has is counted among the newest, and the answer says that there may be more. */
+TEST(what_no_index_has_is_counted_as_far_as_it_is_looked_at)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    for (int i = 0; i < 12; i++) {
+        struct instance_row row = instance_of(rig, i % 3 ? "a" : "b");
+        row.version = 1 + i % 2;
+        row.status = i < 8 ? INSTANCE_COMPLETED : INSTANCE_RUNNING;
+        row.created_at_us = RIG_START_US + i * 60 * US_PER_MIN;
+        add_instance(rig, row);
+    }
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .version = 2).n, 4);
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_RUNNING, .version = 2).n, 2);
+    CHECK(!COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .version = 2).is_more, "more");
+    struct list_count cut =
+        COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .version = 2, .scan_max = 6);
+    CHECK_INT(cut.n, 1);
+    CHECK(cut.is_more, "it has looked at 6 of 12");
+
+    /* Of one workflow each status is walked by itself. */
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .version = 2, .workflow = "b").n, 1);
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_RUNNING, .version = 2, .workflow = "b").n, 1);
+    CHECK(!COUNT(LIST_INSTANCES, INSTANCE_RUNNING, .version = 2, .workflow = "b").is_more,
+          "more");
+    cut =
+        COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .version = 2, .workflow = "a", .scan_max = 3);
+    CHECK(cut.is_more, "it has looked at 3 of 8");
+
+    /* Created in a time: both ends are included, and those within the margin of clocks are left out. */
+    int64_t from_us = RIG_START_US + 2 * 60 * US_PER_MIN, to_us = from_us + 2 * 60 * US_PER_MIN;
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .from_us = from_us, .to_us = to_us).n,
+              3);
+    CHECK_INT(
+        COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .from_us = from_us + 1, .to_us = to_us - 1).n,
+        1);
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .from_us = from_us + 1,
+                    .to_us = to_us - 1, .workflow = "b")
+                  .n,
+              1);
+}
+
+TEST(jobs_are_counted_by_type_and_by_what_is_due)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    for (int i = 0; i < 12; i++) {
+        struct job_row row = job_of(rig, i % 3 ? "mail.a" : "post.b");
+        row.is_ready = i % 4 != 0;
+        row.run_at_us += row.is_ready ? 0 : US_PER_MIN;
+        row.tags = i % 2 ? "{\"team\":\"x\"}" : NULL;
+        add(rig, row);
+    }
+    add_job(rig, "mail.a", NULL, JOB_SUCCEEDED);
+    add_job(rig, "mail.a", NULL, JOB_FAILED);
+    add_job(rig, "post.b", NULL, JOB_LEASED);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_PENDING, .version = 0).n, 12);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_LEASED, .version = 0).n, 1);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_PENDING, .pattern = "mail.%").n, 8);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_SUCCEEDED, .pattern = "mail.a").n, 1);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_PENDING, .due = DUE_NOW).n, 9);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_PENDING, .due = DUE_LATER).n, 3);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_FAILED, .due = DUE_LATER).n, 0);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_PENDING, .due = DUE_LATER, .pattern = "post.b").n, 1);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_PENDING, TAGGED({"team", "x"})).n, 6);
+    CHECK_INT(COUNT(LIST_JOBS, JOB_PENDING, TAGGED({"team", "x"}), .pattern = "post.b").n, 2);
+    CHECK(COUNT(LIST_JOBS, JOB_PENDING, .due = DUE_NOW, .scan_max = 5).is_more,
+          "it has seen 5");
 }
 
 /* ---- tags ----------------------------------------------------------------------------------- */
@@ -189,10 +269,6 @@ static void tag_job(struct rig *rig, const char *key, const char *tags)
     row.tags = tags;
     add(rig, row);
 }
-
-#define TAGGED(...)                            \
-    .tags = (const struct tag[]){__VA_ARGS__}, \
-    .tag_count = sizeof((const struct tag[]){__VA_ARGS__}) / sizeof(struct tag)
 
 TEST(instances_are_found_by_their_tags)
 {

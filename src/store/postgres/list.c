@@ -127,23 +127,128 @@ cairn_code postgres_find_names(struct store_tx *tx, const struct list_names *nam
     return read_numbers(tx, query, &params, ret_seqs, ret_count, reterr);
 }
 
-cairn_code postgres_count_newest(struct store_tx *tx, enum list_kind kind, size_t room,
-                                 uint64_t *ret_counts, size_t *ret_looked_at,
-                                 cairn_error *reterr)
+/* ---- counts --------------------------------------------------------------------------------- */
+
+static void param_time_or_null(struct postgres_params *params, int64_t us)
+{
+    if (us)
+        param_time(params, us);
+    else
+        param_text(params, NULL);
+}
+
+/* An exact type, and a prefix without its %. */
+static void param_pattern(struct postgres_params *params, const char *pattern)
+{
+    bool is_prefix = pattern && pattern_is_prefix(pattern);
+    char *prefix =
+        is_prefix ? arena_strndup(params->arena, pattern, strlen(pattern) - 1) : NULL;
+    if (is_prefix && !prefix)
+        params->failed = true;
+    param_text(params, is_prefix ? NULL : pattern);
+    param_text(params, prefix);
+}
+
+static void param_due(struct postgres_params *params, const struct list_filter *filter,
+                      int64_t now_us)
+{
+    param_time(params, now_us);
+    param_text(params, filter->due == DUE_ANY ? NULL : filter->due == DUE_NOW ? "1" : "0");
+}
+
+static void param_version(struct postgres_params *params, const struct list_filter *filter)
+{
+    const char *text = NULL;
+    if (filter->version && !(text = arena_printf(params->arena, "%d", (int)filter->version)))
+        params->failed = true;
+    param_text(params, text);
+}
+
+/* Rows of a status and how many of it there are; if there is a third result, it is added to *looked_at. */
+static cairn_code read_counts(struct store_tx *tx, enum postgres_query query,
+                              const struct postgres_params *params, const struct words *words,
+                              uint64_t *ret_counts, size_t *looked_at, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    TRY(postgres_ask(tx, query, params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++) {
+        int status = word_from(words, value_text(&reader, 0));
+        ret_counts[status] += (uint64_t)value_int(&reader, 1);
+        if (looked_at)
+            *looked_at += (size_t)value_int(&reader, 2);
+    }
+    return CAIRN_OK;
+}
+
+cairn_code postgres_count_indexed(struct store_tx *tx, enum list_kind kind,
+                                  const char *workflow, uint32_t *statuses, size_t room,
+                                  uint64_t *ret_counts, cairn_error *reterr)
 {
     bool is_job = kind == LIST_JOBS;
     const struct words *words = is_job ? &job_status_words : &instance_status_words;
-    cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = PARAMS(tx, INT((int64_t)room));
-    TRY(postgres_ask(tx, is_job ? PG_COUNT_NEWEST_JOBS : PG_COUNT_NEWEST_INSTANCES, &params,
-                     &reader, reterr));
+    uint32_t unknown = is_job ? STATUS_BIT(JOB_SUCCEEDED) : 0;
+    struct postgres_params params = {.arena = tx->arena};
+    const char *names[INSTANCE_STATUS_COUNT];
+    size_t count = 0;
+    _Static_assert((int)JOB_STATUS_COUNT <= (int)INSTANCE_STATUS_COUNT, "room for both");
+    for (int status = 1; status < words->count; status++)
+        if (*statuses & ~unknown & STATUS_BIT(status))
+            names[count++] = words->names[status];
+    *statuses &= unknown;
+    if (!count)
+        return CAIRN_OK;
+    param_texts(&params, names, count);
+    param_int(&params, (int64_t)room);
+    if (workflow)
+        param_text(&params, workflow);
+    return read_counts(tx,
+                       is_job     ? PG_COUNT_JOBS_BY_STATUS
+                       : workflow ? PG_COUNT_INSTANCES_BY_WORKFLOW
+                                  : PG_COUNT_INSTANCES_BY_STATUS,
+                       &params, words, ret_counts, NULL, reterr);
+}
+
+static enum postgres_query param_job_scan(struct postgres_params *params,
+                                          const struct list_walk *walk,
+                                          const struct list_filter *filter, int64_t now_us)
+{
+    param_pattern(params, filter->pattern);
+    param_due(params, filter, now_us);
+    if (!walk->tag)
+        return walk->status == JOB_PENDING ? PG_SCAN_PENDING_JOBS : PG_SCAN_JOBS;
+    param_text(params, walk->tag->name);
+    param_text(params, walk->tag->value);
+    return PG_SCAN_TAGGED_JOBS;
+}
+
+static enum postgres_query param_instance_scan(struct postgres_params *params,
+                                               const struct list_walk *walk,
+                                               const struct list_filter *filter)
+{
+    param_version(params, filter);
+    if (!walk->tag && !walk->workflow)
+        return PG_SCAN_INSTANCES;
+    param_text(params, walk->tag ? walk->tag->name : walk->workflow);
+    param_text(params, walk->tag ? walk->tag->value
+                                 : instance_status_name((enum instance_status)walk->status));
+    return walk->tag ? PG_SCAN_TAGGED_INSTANCES : PG_SCAN_INSTANCES_BY_WORKFLOW;
+}
+
+cairn_code postgres_count_scanned(struct store_tx *tx, const struct list_walk *walk,
+                                  const struct list_filter *filter, size_t room,
+                                  uint64_t *ret_counts, size_t *ret_looked_at,
+                                  cairn_error *reterr)
+{
+    bool is_job = walk->kind == LIST_JOBS;
+    struct postgres_params params =
+        PARAMS(tx, INT(walk->from), INT(walk->before), INT((int64_t)room));
+    param_time_or_null(&params, filter->from_us);
+    param_time_or_null(&params, filter->to_us);
+    enum postgres_query query = is_job ? param_job_scan(&params, walk, filter, tx->now_us)
+                                       : param_instance_scan(&params, walk, filter);
     *ret_looked_at = 0;
-    for (; reader.row < reader.count; reader.row++) {
-        int status = word_from(words, value_text(&reader, 0));
-        ret_counts[status] = (uint64_t)value_int(&reader, 1);
-        *ret_looked_at += (size_t)value_int(&reader, 2);
-    }
-    return CAIRN_OK;
+    return read_counts(tx, query, &params, is_job ? &job_status_words : &instance_status_words,
+                       ret_counts, ret_looked_at, reterr);
 }
 
 cairn_code postgres_find_created(struct store_tx *tx, enum list_kind kind, int64_t seq,
@@ -161,14 +266,6 @@ cairn_code postgres_find_created(struct store_tx *tx, enum list_kind kind, int64
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
-
-static void param_time_or_null(struct postgres_params *params, int64_t us)
-{
-    if (us)
-        param_time(params, us);
-    else
-        param_text(params, NULL);
-}
 
 /* $1 to $7 of both queries. */
 static void param_filter(struct postgres_params *params, const struct list_filter *filter,
@@ -192,18 +289,6 @@ static void param_filter(struct postgres_params *params, const struct list_filte
     param_text(params, filter->has);
 }
 
-/* An exact type, and a prefix without its %. */
-static void param_pattern(struct postgres_params *params, const char *pattern)
-{
-    bool is_prefix = pattern && pattern_is_prefix(pattern);
-    char *prefix =
-        is_prefix ? arena_strndup(params->arena, pattern, strlen(pattern) - 1) : NULL;
-    if (is_prefix && !prefix)
-        params->failed = true;
-    param_text(params, is_prefix ? NULL : pattern);
-    param_text(params, prefix);
-}
-
 cairn_code postgres_pick_jobs(struct store_tx *tx, const struct list_filter *filter,
                               const int64_t *seqs, size_t count, struct job_row *ret_rows,
                               size_t room, size_t *ret_count, cairn_error *reterr)
@@ -216,8 +301,7 @@ cairn_code postgres_pick_jobs(struct store_tx *tx, const struct list_filter *fil
         return CAIRN_OK;
     param_filter(&params, filter, &job_status_words, seqs, count, room);
     param_pattern(&params, filter->pattern);
-    param_time(&params, tx->now_us);
-    param_text(&params, filter->due == DUE_ANY ? NULL : filter->due == DUE_NOW ? "1" : "0");
+    param_due(&params, filter, tx->now_us);
     TRY(postgres_ask(tx, PG_PICK_JOBS, &params, &reader, reterr));
     for (; reader.row < reader.count; reader.row++) {
         struct job_row *row = &ret_rows[reader.row];
@@ -242,8 +326,7 @@ cairn_code postgres_pick_instances(struct store_tx *tx, const struct list_filter
         return CAIRN_OK;
     param_filter(&params, filter, &instance_status_words, seqs, count, room);
     param_text(&params, filter->workflow);
-    param_text(&params,
-               filter->version ? arena_printf(tx->arena, "%d", (int)filter->version) : NULL);
+    param_version(&params, filter);
     TRY(postgres_ask(tx, PG_PICK_INSTANCES, &params, &reader, reterr));
     for (; reader.row < reader.count; reader.row++) {
         struct instance_row *row = &ret_rows[reader.row];

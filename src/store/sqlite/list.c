@@ -48,7 +48,7 @@ static cairn_code is_few_pending(struct store_tx *tx, bool *ret_few, cairn_error
 {
     int64_t count = 0;
     cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_FEW_PENDING, reterr);
-    bind_int(&query, ":limit", FEW_PENDING + 1);
+    bind_int(&query, ":room", FEW_PENDING + 1);
     cairn_code code = query_int(&query, &count);
     *ret_few = count <= FEW_PENDING;
     return code;
@@ -162,20 +162,113 @@ cairn_code sqlite_find_names(struct store_tx *tx, const struct list_names *names
     return numbers_read(&query, ret_seqs, room, ret_count);
 }
 
-cairn_code sqlite_count_newest(struct store_tx *tx, enum list_kind kind, size_t room,
-                               uint64_t *ret_counts, size_t *ret_looked_at, cairn_error *reterr)
+/* ---- Counts -------------------------------------------------------------------------------- */
+
+/* The query that counts a status by an index; QUERY_NUMBER_COUNT: there is none. */
+static enum query_number choose_count(enum list_kind kind, const char *workflow, int status)
 {
-    bool is_job = kind == LIST_JOBS;
-    const struct words *words = is_job ? &job_status_words : &instance_status_words;
-    cleanup(query_end) struct query query =
-        query_begin(tx, is_job ? Q_COUNT_NEWEST_JOBS : Q_COUNT_NEWEST_INSTANCES, reterr);
-    bind_size(&query, ":room", room);
-    *ret_looked_at = 0;
-    while (query_step(&query) == SQLITE_ROW) {
-        const char *status = (const char *)sqlite3_column_text(query.handle, 0);
-        ret_counts[word_from(words, status)] = (uint64_t)sqlite3_column_int64(query.handle, 1);
-        *ret_looked_at += (size_t)sqlite3_column_int64(query.handle, 2);
+    if (kind == LIST_INSTANCES && workflow)
+        return Q_COUNT_INSTANCES_BY_WORKFLOW;
+    if (kind == LIST_INSTANCES)
+        return status == INSTANCE_COMPLETED ? QUERY_NUMBER_COUNT : Q_COUNT_INSTANCES_BY_STATUS;
+    switch (status) {
+    case JOB_PENDING:
+        return Q_COUNT_FEW_PENDING;
+    case JOB_LEASED:
+        return Q_COUNT_JOBS_LEASED;
+    case JOB_FAILED:
+    case JOB_CANCELLED:
+        return Q_COUNT_UNSUCCESSFUL_JOBS;
+    default:
+        return QUERY_NUMBER_COUNT;
     }
+}
+
+cairn_code sqlite_count_indexed(struct store_tx *tx, enum list_kind kind, const char *workflow,
+                                uint32_t *statuses, size_t room, uint64_t *ret_counts,
+                                cairn_error *reterr)
+{
+    const struct words *words = kind == LIST_JOBS ? &job_status_words : &instance_status_words;
+    for (int status = 1; status < words->count; status++) {
+        enum query_number number = choose_count(kind, workflow, status);
+        int64_t count = 0;
+        if (!(*statuses & STATUS_BIT(status)) || number == QUERY_NUMBER_COUNT)
+            continue;
+        cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+        bind_size(&query, ":room", room);
+        if (number != Q_COUNT_FEW_PENDING && number != Q_COUNT_JOBS_LEASED)
+            bind_text(&query, ":status", words->names[status]);
+        if (number == Q_COUNT_INSTANCES_BY_WORKFLOW)
+            bind_text(&query, ":workflow", workflow);
+        TRY(query_int(&query, &count));
+        ret_counts[status] = (uint64_t)count;
+        *statuses &= ~STATUS_BIT(status);
+    }
+    return CAIRN_OK;
+}
+
+static enum query_number choose_scan(const struct list_walk *walk)
+{
+    if (walk->kind == LIST_JOBS)
+        return walk->tag                     ? Q_SCAN_TAGGED_JOBS
+               : walk->status == JOB_PENDING ? Q_SCAN_PENDING_JOBS
+                                             : Q_SCAN_JOBS;
+    return walk->tag        ? Q_SCAN_TAGGED_INSTANCES
+           : walk->workflow ? Q_SCAN_INSTANCES_BY_WORKFLOW
+                            : Q_SCAN_INSTANCES;
+}
+
+static void bind_times(struct query *query, const struct list_filter *filter)
+{
+    if (filter->from_us)
+        bind_int(query, ":created_from", filter->from_us);
+    if (filter->to_us)
+        bind_int(query, ":created_to", filter->to_us);
+}
+
+static void bind_job_scan(struct query *query, const struct list_walk *walk,
+                          const struct list_filter *filter)
+{
+    bind_int(query, ":from_seq", walk->from);
+    bind_int(query, ":before_seq", walk->before);
+    bind_types(query, filter->pattern);
+    if (filter->due != DUE_ANY)
+        bind_int(query, ":is_due", filter->due == DUE_NOW);
+    if (walk->status == JOB_PENDING && !walk->tag)
+        bind_int(query, ":is_timed", filter->from_us || filter->to_us);
+}
+
+static void bind_instance_scan(struct query *query, const struct list_walk *walk,
+                               const struct list_filter *filter)
+{
+    bind_int(query, ":from", walk->from);
+    bind_int(query, ":before", walk->before);
+    if (filter->version)
+        bind_int(query, ":version", filter->version);
+    if (walk->workflow && !walk->tag) {
+        bind_text(query, ":workflow", walk->workflow);
+        bind_text(query, ":status", instance_status_name((enum instance_status)walk->status));
+    }
+}
+
+cairn_code sqlite_count_scanned(struct store_tx *tx, const struct list_walk *walk,
+                                const struct list_filter *filter, size_t room,
+                                uint64_t *ret_counts, size_t *ret_looked_at,
+                                cairn_error *reterr)
+{
+    bool is_job = walk->kind == LIST_JOBS;
+    const struct words *words = is_job ? &job_status_words : &instance_status_words;
+    cleanup(query_end) struct query query = query_begin(tx, choose_scan(walk), reterr);
+    (is_job ? bind_job_scan : bind_instance_scan)(&query, walk, filter);
+    bind_times(&query, filter);
+    bind_size(&query, ":room", room);
+    if (walk->tag) {
+        bind_text(&query, ":name", walk->tag->name);
+        bind_text(&query, ":value", walk->tag->value);
+    }
+    for (*ret_looked_at = 0; query_step(&query) == SQLITE_ROW; ++*ret_looked_at)
+        if (sqlite3_column_int(query.handle, 1))
+            ret_counts[word_from(words, (const char *)sqlite3_column_text(query.handle, 0))]++;
     return query_ended(&query);
 }
 
@@ -202,10 +295,7 @@ static void bind_filter(struct query *query, const struct list_filter *filter,
     bind_int(query, ":is_row", filter->is_row);
     bind_text(query, ":statuses", statuses);
     bind_text(query, ":has", filter->has);
-    if (filter->from_us)
-        bind_int(query, ":created_from", filter->from_us);
-    if (filter->to_us)
-        bind_int(query, ":created_to", filter->to_us);
+    bind_times(query, filter);
 }
 
 /* The lengths are the last two results. */

@@ -238,22 +238,210 @@ SELECT r.seq
  LIMIT $3::bigint
 
 
--- name: count_newest_instances
+-- name: count_instances_by_status
 -- doing: count instances
--- Of the newest instances, how many have each status; twice, since all are there.  Walks the index of numbers.
+-- How many instances have each of these statuses; walks their index.
 --
---   $1  how many are looked at
-SELECT n.status, count(*), count(*)
-  FROM (SELECT i.status FROM workflow.workflow_instance AS i ORDER BY i.seq DESC LIMIT $1::bigint) AS n
+--   $1  the statuses
+--   $2  how far to count each
+--
+-- Rows (status, count).  The order is that of the index, so that nothing else is walked.
+SELECT s.status,
+       (SELECT count(*)
+          FROM (SELECT
+                  FROM workflow.workflow_instance AS i
+                 WHERE i.status = s.status
+                 ORDER BY i.status DESC, i.seq DESC
+                 LIMIT $2::bigint) AS few)
+  FROM unnest($1::text[]) AS s (status)
+
+
+-- name: count_instances_by_workflow
+-- doing: count instances
+-- As count_instances_by_status, of one workflow; walks the index of both.
+--
+--   $3  workflow
+SELECT s.status,
+       (SELECT count(*)
+          FROM (SELECT
+                  FROM workflow.workflow_instance AS i
+                 WHERE i.workflow = $3::text
+                   AND i.status = s.status
+                 ORDER BY i.workflow DESC, i.status DESC, i.seq DESC
+                 LIMIT $2::bigint) AS few)
+  FROM unnest($1::text[]) AS s (status)
+
+
+-- name: count_jobs_by_status
+-- doing: count jobs
+-- How many jobs have each of these statuses, which is not succeeded; walks the indexes of what is
+-- pending and of what has failed or was cancelled, and reads what is leased.
+--
+--   $1, $2  as in count_instances_by_status
+SELECT s.status,
+       CASE s.status
+       WHEN 'pending' THEN
+            (SELECT count(*)
+               FROM (SELECT
+                       FROM workflow.workflow_run AS r
+                      WHERE r.status = 'pending' AND r.deleted_at IS NULL
+                      LIMIT $2::bigint) AS few)
+       WHEN 'leased' THEN
+            (SELECT count(*)
+               FROM (SELECT
+                       FROM workflow.workflow_run AS r
+                      WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
+                        AND r.status = 'leased'
+                      LIMIT $2::bigint) AS few)
+       ELSE (SELECT count(*)
+               FROM (SELECT
+                       FROM workflow.workflow_run AS r
+                      WHERE r.status IN ('failed', 'cancelled')
+                        AND r.status = s.status
+                        AND r.deleted_at IS NULL
+                      ORDER BY r.status DESC, r.seq DESC
+                      LIMIT $2::bigint) AS few)
+       END
+  FROM unnest($1::text[]) AS s (status)
+
+
+-- name: scan_instances
+-- doing: count instances
+-- Of the newest instances, how many of each status match, and how many were looked at.  Walks the index of
+-- numbers.
+--
+--   $1, $2  $1 <= seq < $2
+--   $3      how many are looked at
+--   $4, $5  when they were created, at the earliest and at the latest; null: at any time
+--   $6      version; null: any
+SELECT n.status, count(*) FILTER (WHERE n.matches), count(*)
+  FROM (SELECT i.status,
+               ($4::timestamptz IS NULL OR i.created_at >= $4::timestamptz)
+               AND ($5::timestamptz IS NULL OR i.created_at <= $5::timestamptz)
+               AND ($6::int IS NULL OR i.version = $6::int) AS matches
+          FROM workflow.workflow_instance AS i
+         WHERE i.seq >= $1::bigint AND i.seq < $2::bigint
+         ORDER BY i.seq DESC
+         LIMIT $3::bigint) AS n
  GROUP BY n.status
 
 
--- name: count_newest_jobs
+-- name: scan_instances_by_workflow
+-- doing: count instances
+-- As scan_instances, of one workflow and status; walks their index.
+--
+--   $7, $8  workflow, status
+SELECT n.status, count(*) FILTER (WHERE n.matches), count(*)
+  FROM (SELECT i.status,
+               ($4::timestamptz IS NULL OR i.created_at >= $4::timestamptz)
+               AND ($5::timestamptz IS NULL OR i.created_at <= $5::timestamptz)
+               AND ($6::int IS NULL OR i.version = $6::int) AS matches
+          FROM workflow.workflow_instance AS i
+         WHERE i.workflow = $7::text
+           AND i.status = $8::text
+           AND i.seq >= $1::bigint AND i.seq < $2::bigint
+         ORDER BY i.workflow DESC, i.status DESC, i.seq DESC
+         LIMIT $3::bigint) AS n
+ GROUP BY n.status
+
+
+-- name: scan_tagged_instances
+-- doing: count instances
+-- As scan_instances, of those that have a tag; walks the primary key of tags.
+--
+--   $7, $8  name, value
+SELECT i.status,
+       count(*) FILTER (WHERE ($4::timestamptz IS NULL OR i.created_at >= $4::timestamptz)
+                          AND ($5::timestamptz IS NULL OR i.created_at <= $5::timestamptz)
+                          AND ($6::int IS NULL OR i.version = $6::int)),
+       count(*)
+  FROM (SELECT t.seq
+          FROM workflow.workflow_tag AS t
+         WHERE t.name = $7::text
+           AND t.value = $8::text
+           AND t.kind = 'instance'
+           AND t.seq >= $1::bigint AND t.seq < $2::bigint
+         ORDER BY t.name DESC, t.value DESC, t.kind DESC, t.seq DESC
+         LIMIT $3::bigint) AS n
+  JOIN workflow.workflow_instance AS i ON i.seq = n.seq
+ GROUP BY i.status
+
+
+-- name: scan_jobs
 -- doing: count jobs
--- Of the newest jobs, how many have each status: without the deleted ones, and with them.
-SELECT r.status, count(*) FILTER (WHERE r.deleted_at IS NULL), count(*)
-  FROM (SELECT o.id FROM workflow.workflow_run_order AS o ORDER BY o.seq DESC LIMIT $1::bigint) AS n
-  JOIN workflow.workflow_run AS r ON r.id = n.id
+-- Of the newest jobs, how many of each status match and are not deleted, and how many were looked at.
+--
+--   $1..$5  as in scan_instances
+--   $6, $7  exact type, prefix; null: any
+--   $8, $9  now; 1: only what is pending and due, 0: pending and not due, null: any
+SELECT r.status,
+       count(*) FILTER (WHERE r.deleted_at IS NULL
+                          AND ($4::timestamptz IS NULL OR r.created_at >= $4::timestamptz)
+                          AND ($5::timestamptz IS NULL OR r.created_at <= $5::timestamptz)
+                          AND ($6::text IS NULL OR r.type = $6::text)
+                          AND ($7::text IS NULL OR starts_with(r.type, $7::text))
+                          AND ($9::int IS NULL
+                               OR (r.status = 'pending' AND (r.run_at <= $8::timestamptz) = ($9::int = 1)))),
+       count(*)
+  FROM (SELECT o.id
+          FROM workflow.workflow_run_order AS o
+         WHERE o.seq >= $1::bigint AND o.seq < $2::bigint
+         ORDER BY o.seq DESC
+         LIMIT $3::bigint) AS n
+ CROSS JOIN LATERAL (
+       SELECT one.status, one.deleted_at, one.created_at, one.type, one.run_at
+         FROM workflow.workflow_run AS one
+        WHERE one.id = n.id
+        LIMIT 1) AS r
+ GROUP BY r.status
+
+
+-- name: scan_pending_jobs
+-- doing: count jobs
+-- As scan_jobs, of those that are pending, in any order; walks an index of what is pending.
+SELECT r.status,
+       count(*) FILTER (WHERE ($4::timestamptz IS NULL OR r.created_at >= $4::timestamptz)
+                          AND ($5::timestamptz IS NULL OR r.created_at <= $5::timestamptz)
+                          AND ($6::text IS NULL OR r.type = $6::text)
+                          AND ($7::text IS NULL OR starts_with(r.type, $7::text))
+                          AND ($9::int IS NULL OR (r.run_at <= $8::timestamptz) = ($9::int = 1))),
+       count(*)
+  FROM (SELECT p.status, p.created_at, p.type, p.run_at
+          FROM workflow.workflow_run AS p
+         WHERE p.status = 'pending' AND p.deleted_at IS NULL
+           AND p.seq >= $1::bigint AND p.seq < $2::bigint
+         LIMIT $3::bigint) AS r
+ GROUP BY r.status
+
+
+-- name: scan_tagged_jobs
+-- doing: count jobs
+-- As scan_jobs, of those that have a tag; walks the primary key of tags.
+--
+--   $10, $11  name, value
+SELECT r.status,
+       count(*) FILTER (WHERE r.deleted_at IS NULL
+                          AND ($4::timestamptz IS NULL OR r.created_at >= $4::timestamptz)
+                          AND ($5::timestamptz IS NULL OR r.created_at <= $5::timestamptz)
+                          AND ($6::text IS NULL OR r.type = $6::text)
+                          AND ($7::text IS NULL OR starts_with(r.type, $7::text))
+                          AND ($9::int IS NULL
+                               OR (r.status = 'pending' AND (r.run_at <= $8::timestamptz) = ($9::int = 1)))),
+       count(*)
+  FROM (SELECT t.seq
+          FROM workflow.workflow_tag AS t
+         WHERE t.name = $10::text
+           AND t.value = $11::text
+           AND t.kind = 'job'
+           AND t.seq >= $1::bigint AND t.seq < $2::bigint
+         ORDER BY t.name DESC, t.value DESC, t.kind DESC, t.seq DESC
+         LIMIT $3::bigint) AS n
+  JOIN workflow.workflow_run_order AS o ON o.seq = n.seq
+ CROSS JOIN LATERAL (
+       SELECT one.status, one.deleted_at, one.created_at, one.type, one.run_at
+         FROM workflow.workflow_run AS one
+        WHERE one.id = o.id
+        LIMIT 1) AS r
  GROUP BY r.status
 
 

@@ -260,7 +260,7 @@ SELECT {job.columns}
 
 -- name: count_few_pending
 -- doing: count jobs
--- How many jobs are pending, counted no further than :limit.
+-- How many jobs are pending, counted no further than :room.
 SELECT count(*)
   FROM (SELECT 1
           FROM workflow_run INDEXED BY idx_workflow_run_claim
@@ -269,7 +269,7 @@ SELECT count(*)
         SELECT 1
           FROM workflow_run INDEXED BY idx_workflow_run_scheduled
          WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
-         LIMIT :limit);
+         LIMIT :room);
 
 
 -- name: count_jobs

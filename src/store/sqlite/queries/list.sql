@@ -210,22 +210,175 @@ SELECT seq
  LIMIT :room;
 
 
--- name: count_newest_instances
+-- name: count_instances_by_status
 -- doing: count instances
--- Of the newest instances, how many have each status; twice, since all are there.  Walks the table backwards.
+-- How many instances have a status, which is not completed.
 --
---   :room  how many are looked at
-SELECT status, count(*), count(*)
-  FROM (SELECT status FROM workflow_instance ORDER BY seq DESC LIMIT :room)
- GROUP BY status;
+--   :status  which
+--   :room    how far to count
+SELECT count(*)
+  FROM (SELECT 1
+          FROM workflow_instance INDEXED BY idx_workflow_instance_status
+         WHERE status <> 'completed'
+           AND status = :status
+         LIMIT :room);
 
 
--- name: count_newest_jobs
+-- name: count_instances_by_workflow
+-- doing: count instances
+-- How many instances of a workflow have a status.
+--
+--   :workflow, :status  which
+--   :room               how far to count
+SELECT count(*)
+  FROM (SELECT 1
+          FROM workflow_instance INDEXED BY idx_workflow_instance_workflow
+         WHERE workflow = :workflow
+           AND status = :status
+         LIMIT :room);
+
+
+-- name: count_unsuccessful_jobs
 -- doing: count jobs
--- Of the newest jobs, how many have each status: without the deleted ones, and with them.
-SELECT status, sum(deleted_at IS NULL), count(*)
-  FROM (SELECT status, deleted_at FROM workflow_run ORDER BY seq DESC LIMIT :room)
- GROUP BY status;
+-- How many jobs have failed, or were cancelled.
+--
+--   :status  which of the two
+--   :room    how far to count
+SELECT count(*)
+  FROM (SELECT 1
+          FROM workflow_run INDEXED BY idx_workflow_run_unsuccessful
+         WHERE status IN ('failed', 'cancelled')
+           AND status = :status
+           AND deleted_at IS NULL
+         LIMIT :room);
+
+
+-- name: count_jobs_leased
+-- doing: count jobs
+-- How many jobs are leased.
+--
+--   :room  how far to count
+SELECT count(*)
+  FROM (SELECT 1
+          FROM workflow_run INDEXED BY idx_workflow_run_leased
+         WHERE status = 'leased'
+         LIMIT :room);
+
+
+-- name: scan_instances
+-- doing: count instances
+-- The statuses of instances, newest first, and whether each matches.
+--
+--   :from, :before              from <= seq < before
+--   :room                       how many are looked at
+--   :version                    NULL: any
+--   :created_from, :created_to  NULL: any
+SELECT status,
+       (:version IS NULL OR version = :version)
+       AND (:created_from IS NULL OR created_at >= :created_from)
+       AND (:created_to IS NULL OR created_at <= :created_to)
+  FROM workflow_instance
+ WHERE seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: scan_instances_by_workflow
+-- doing: count instances
+-- As scan_instances, of one workflow and status.
+--
+--   :workflow, :status  which
+SELECT status,
+       (:version IS NULL OR version = :version)
+       AND (:created_from IS NULL OR created_at >= :created_from)
+       AND (:created_to IS NULL OR created_at <= :created_to)
+  FROM workflow_instance INDEXED BY idx_workflow_instance_workflow
+ WHERE workflow = :workflow
+   AND status = :status
+   AND seq >= :from AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: scan_tagged_instances
+-- doing: count instances
+-- As scan_instances, of those that have a tag; walks the primary key of tags.
+--
+--   :name, :value  which tag
+SELECT i.status,
+       (:version IS NULL OR i.version = :version)
+       AND (:created_from IS NULL OR i.created_at >= :created_from)
+       AND (:created_to IS NULL OR i.created_at <= :created_to)
+  FROM workflow_tag AS t
+ CROSS JOIN workflow_instance AS i ON i.seq = t.seq
+ WHERE t.name = :name
+   AND t.value = :value
+   AND t.kind = 'instance'
+   AND t.seq >= :from AND t.seq < :before
+ ORDER BY t.seq DESC
+ LIMIT :room;
+
+
+-- name: scan_jobs
+-- doing: count jobs
+-- The statuses of jobs, newest first, and whether each matches and is not deleted.
+--
+--   :from_seq, :before_seq      from <= seq < before
+--   :room                       how many are looked at
+--   :from, :below               the range of types, as in next_type
+--   :is_due                     as in pick_job
+--   :created_from, :created_to  NULL: any
+SELECT status,
+       deleted_at IS NULL
+       AND type >= :from AND type < :below
+       AND (:is_due IS NULL OR (status = 'pending' AND (run_at <= :now) = :is_due))
+       AND (:created_from IS NULL OR created_at >= :created_from)
+       AND (:created_to IS NULL OR created_at <= :created_to)
+  FROM workflow_run
+ WHERE seq >= :from_seq AND seq < :before_seq
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: scan_pending_jobs
+-- doing: count jobs
+-- As scan_jobs, of those that are pending, in any order; walks both indexes of what is pending.
+SELECT status,
+       type >= :from AND type < :below
+       AND (:is_due IS NULL OR (run_at <= :now) = :is_due)
+       AND (:created_from IS NULL OR created_at >= :created_from)
+       AND (:created_to IS NULL OR created_at <= :created_to)
+  FROM (SELECT 'pending' AS status, type, run_at, CASE WHEN :is_timed THEN created_at END AS created_at
+          FROM workflow_run INDEXED BY idx_workflow_run_claim
+         WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+           AND seq >= :from_seq AND seq < :before_seq
+         UNION ALL
+        SELECT 'pending', type, run_at, CASE WHEN :is_timed THEN created_at END
+          FROM workflow_run INDEXED BY idx_workflow_run_scheduled
+         WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+           AND seq >= :from_seq AND seq < :before_seq)
+ LIMIT :room;
+
+
+-- name: scan_tagged_jobs
+-- doing: count jobs
+-- As scan_jobs, of those that have a tag; walks the primary key of tags.
+--
+--   :name, :value  which tag
+SELECT r.status,
+       r.deleted_at IS NULL
+       AND r.type >= :from AND r.type < :below
+       AND (:is_due IS NULL OR (r.status = 'pending' AND (r.run_at <= :now) = :is_due))
+       AND (:created_from IS NULL OR r.created_at >= :created_from)
+       AND (:created_to IS NULL OR r.created_at <= :created_to)
+  FROM workflow_tag AS t
+ CROSS JOIN workflow_run AS r ON r.seq = t.seq
+ WHERE t.name = :name
+   AND t.value = :value
+   AND t.kind = 'job'
+   AND t.seq >= :from_seq AND t.seq < :before_seq
+ ORDER BY t.seq DESC
+ LIMIT :room;
 
 
 -- name: find_instance_created
