@@ -69,6 +69,21 @@ static bool has_begun_anew(const struct request *request, const struct instance_
     return request->was_unsure && raises && row->generation > request->in.control.generation;
 }
 
+/* An instance whose descendants are being purged stays ended. */
+static cairn_code refuse_purged(struct batch *batch, struct request *request,
+                                const struct workset_instance *instance)
+{
+    bool is_begun = false;
+    if (!instance_is_final(instance->row.status))
+        return CAIRN_OK;
+    TRY(STORE(batch, is_purge_begun, instance->row.id, &is_begun));
+    if (is_begun)
+        request->code = fail(&request->error, CAIRN_E_WRONG_STATE,
+                             "cannot %s instance \"%s\": it is being purged",
+                             request_op_name(request->op), instance->row.id);
+    return CAIRN_OK;
+}
+
 /* An instance that begins anew has other children: those of before are stopped first, if it was. */
 static cairn_code part_with_children(struct batch *batch, struct request *request,
                                      struct workset_instance *instance)
@@ -87,7 +102,9 @@ cairn_code batch_restart(struct batch *batch, struct request *request,
                          struct workset_instance *instance, cairn_code *ret_verdict)
 {
     const struct flow_who who = {.token = request->token_name};
-    TRY(part_with_children(batch, request, instance));
+    TRY(refuse_purged(batch, request, instance));
+    if (!request->code)
+        TRY(part_with_children(batch, request, instance));
     if (request->code)
         return CAIRN_OK;
     TRY(flow_restart(&instance->flow, &who, ret_verdict));
@@ -101,7 +118,9 @@ cairn_code batch_control_instance(struct batch *batch, struct request *request)
     cairn_code verdict = CAIRN_OK;
     struct workset_instance *instance;
     TRY(batch_take_instance(batch, request, &instance));
-    if (instance && request->op == OP_RESTART)
+    if (instance && (request->op == OP_RESTART || request->op == OP_RETRY))
+        TRY(refuse_purged(batch, request, instance));
+    if (instance && request->op == OP_RESTART && !request->code)
         TRY(part_with_children(batch, request, instance));
     if (!instance || request->code)
         return CAIRN_OK;

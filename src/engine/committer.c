@@ -164,6 +164,18 @@ static void pass_on_questions(struct committer *committer, struct request_queue 
     *requests = rest;
 }
 
+/* What takes several commits goes on behind those that wait. */
+static void put_unfinished_back(struct local_engine *engine, struct request_queue *requests)
+{
+    struct request *request = requests->first;
+    if (requests->count != 1 || !request->is_unfinished || request->code)
+        return;
+    pthread_mutex_lock(&engine->lock);
+    queue_push(&engine->writes, queue_pop(requests));
+    committer_wake(engine);
+    pthread_mutex_unlock(&engine->lock);
+}
+
 /* Answers the callers of a commit. */
 static void answer(struct local_engine *engine, struct request_queue *requests,
                    int64_t commit_us)
@@ -413,6 +425,7 @@ static void commit_all(struct committer *committer, struct request_queue *reques
         note_reached(engine);
     if (!code) {
         settle(committer, &before, &result);
+        put_unfinished_back(engine, requests);
         pass_on_questions(committer, requests);
         answer(engine, requests, clock_monotonic_us(&engine->clock) - before.at_us);
         commit_each(committer, &result.busy);

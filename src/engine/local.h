@@ -79,8 +79,9 @@ struct bulks {
 
 /* retention.c: when this process makes the next portion of the sweep, or looks for it; with the lock held. */
 struct sweeps {
-    bool is_busy;    /* a portion is under way */
-    int64_t look_us; /* monotonic; 0: at once */
+    bool is_busy;       /* a portion is under way */
+    int64_t look_us;    /* monotonic; 0: at once */
+    size_t family_most; /* PURGE_FAMILY; tests have smaller families */
 };
 enum { READY_TYPES_MAX = 16 };
 

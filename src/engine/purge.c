@@ -7,23 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The children of an instance, theirs and so on, that are looked at; one with more stays. */
-enum { FAMILY_FIRST = 256, FAMILY_STEP = 8, FAMILY_MAX = 131072 };
-
-/* When to look again at one that is old and must stay: what holds it may end at any time. */
-#define HELD_AGAIN_US (60 * US_PER_MIN)
-
-/* What is to go. */
-struct picked {
-    struct past_row past;
-    size_t family; /* instances of one family go together */
-};
-struct picked_list {
-    struct picked *items;
-    size_t count, room;
-    size_t families;
-};
-
 static int compare_ids(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -91,21 +74,18 @@ struct family {
 static cairn_code read_family(struct batch *batch, const struct past_row *first,
                               struct family *ret)
 {
-    size_t room = FAMILY_FIRST / FAMILY_STEP, count = 0;
-    do {
-        room *= FAMILY_STEP;
-        struct past_row *rows =
-            arena_array(&batch->arena, first->has_children ? room + 1 : 1, sizeof *rows);
-        NEED(rows, batch->error);
-        rows[0] = *first;
-        if (first->has_children)
-            TRY(STORE(batch, list_family, first->id, rows + 1, room, &count));
-        *ret = (struct family){.rows = rows, .count = count + 1, .is_whole = count < room};
-    } while (!ret->is_whole && room < FAMILY_MAX);
+    size_t room = batch->engine->sweeps.family_most, count = 0;
+    struct past_row *rows =
+        arena_array(&batch->arena, first->has_children ? room + 1 : 1, sizeof *rows);
+    NEED(rows, batch->error);
+    rows[0] = *first;
+    if (first->has_children)
+        TRY(STORE(batch, list_family, first->id, rows + 1, room, &count));
+    *ret = (struct family){.rows = rows, .count = count + 1, .is_whole = count < room};
     return CAIRN_OK;
 }
 
-static const char *why_stays(const struct past_row *row, bool is_first)
+const char *why_past_stays(const struct past_row *row, bool is_first)
 {
     if (!instance_is_final(instance_status_from(row->status)))
         return is_first ? "has not ended" : "has a child that has not ended";
@@ -119,25 +99,23 @@ static const char *why_stays(const struct past_row *row, bool is_first)
     return NULL;
 }
 
-/* NULL: no member of the family must stay. */
-static const char *why_family_stays(const struct family *family)
-{
-    const char *why = family->is_whole ? NULL : "has too many children";
-    for (size_t i = 0; i < family->count && !why; i++)
-        why = why_stays(&family->rows[i], i == 0);
-    return why;
-}
-
-/* Adds an instance and its family to those that go; *ret_why: why it must stay. */
+/* Adds an instance and its family to those that go; *ret_why: why it must stay.  *ret_is_large: its family must go in
+ * several commits, and nothing was added. */
 static cairn_code pick_instance(struct purge *purge, const struct past_row *row,
-                                struct picked_list *picked, const char **ret_why)
+                                struct picked_list *picked, const char **ret_why,
+                                bool *ret_is_large)
 {
     struct family family = {0};
-    *ret_why = why_stays(row, true);
+    *ret_is_large = false;
+    *ret_why = why_past_stays(row, true);
     if (*ret_why)
         return CAIRN_OK;
     TRY(read_family(purge->batch, row, &family));
-    *ret_why = why_family_stays(&family);
+    *ret_is_large = !family.is_whole;
+    if (*ret_is_large)
+        return CAIRN_OK;
+    for (size_t i = 0; i < family.count && !*ret_why; i++)
+        *ret_why = why_past_stays(&family.rows[i], i == 0);
     for (size_t i = 0; i < family.count && !*ret_why; i++) {
         struct picked *more = list_add(&purge->batch->arena, picked);
         NEED(more, purge->batch->error);
@@ -160,17 +138,57 @@ static int compare_picked(const void *a, const void *b)
     return strcmp(((const struct picked *)a)->past.id, ((const struct picked *)b)->past.id);
 }
 
-/* Removes the families of which no member has changed. */
-static cairn_code remove_families(struct purge *purge, struct picked_list *picked)
+/* What becomes of those that are locked and unchanged. */
+struct going {
+    struct instance_row *rows; /* are removed */
+    struct key_row *keys;      /* are kept */
+    const char **marks;        /* are marked */
+    size_t row_count, key_count, mark_count;
+};
+
+static void sort_out(const struct purge *purge, const struct picked *picked,
+                     const struct instance_row *row, struct going *going)
+{
+    if (picked->is_marked) {
+        going->marks[going->mark_count++] = row->id;
+        return;
+    }
+    if (keeps_key(purge, row->key, row->finished_at_us))
+        going->keys[going->key_count++] = (struct key_row){.kind = "instance",
+                                                           .workflow = row->workflow,
+                                                           .key = row->key,
+                                                           .id = row->id,
+                                                           .ended_at_us = row->finished_at_us};
+    going->rows[going->row_count++] = *row;
+}
+
+static cairn_code write_going(struct purge *purge, const struct going *going)
 {
     struct batch *batch = purge->batch;
-    size_t count = picked->count, going = 0, kept = 0;
+    size_t marked = 0;
+    if (going->mark_count)
+        TRY(STORE(batch, mark_purges, going->marks, going->mark_count, &marked));
+    if (going->key_count)
+        TRY(STORE(batch, keep_keys, going->keys, going->key_count));
+    if (going->row_count)
+        TRY(STORE(batch, purge_instances, going->rows, going->row_count));
+    purge->purged += going->row_count;
+    purge->marked += marked;
+    return CAIRN_OK;
+}
+
+cairn_code purge_picked(struct purge *purge, struct picked_list *picked)
+{
+    struct batch *batch = purge->batch;
+    size_t count = picked->count;
     const char **ids = arena_array(&batch->arena, count, sizeof *ids);
     struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
     enum lock_result *results = arena_array(&batch->arena, count, sizeof *results);
-    struct key_row *keys = arena_array(&batch->arena, count, sizeof *keys);
     bool *is_broken = arena_array(&batch->arena, picked->families, sizeof *is_broken);
-    NEED(ids && rows && results && keys && is_broken, batch->error);
+    struct going going = {.rows = rows, /* in the room of those that were looked at */
+                          .keys = arena_array(&batch->arena, count, sizeof *going.keys),
+                          .marks = arena_array(&batch->arena, count, sizeof *going.marks)};
+    NEED(ids && rows && results && is_broken && going.keys && going.marks, batch->error);
     qsort(picked->items, count, sizeof *picked->items, compare_picked);
     for (size_t i = 0; i < count; i++)
         ids[i] = picked->items[i].past.id;
@@ -178,32 +196,26 @@ static cairn_code remove_families(struct purge *purge, struct picked_list *picke
     for (size_t i = 0; i < count; i++)
         is_broken[picked->items[i].family] |=
             !is_unchanged(&picked->items[i].past, &rows[i], results[i]);
-    for (size_t i = 0; i < count; i++) {
-        const struct instance_row *row = &rows[i];
-        if (is_broken[picked->items[i].family])
-            continue;
-        if (keeps_key(purge, row->key, row->finished_at_us))
-            keys[kept++] = (struct key_row){.kind = "instance",
-                                            .workflow = row->workflow,
-                                            .key = row->key,
-                                            .id = row->id,
-                                            .ended_at_us = row->finished_at_us};
-        rows[going++] = *row;
-    }
-    purge->purged += going;
-    if (kept)
-        TRY(STORE(batch, keep_keys, keys, kept));
-    return going ? STORE(batch, purge_instances, rows, going) : CAIRN_OK;
+    for (size_t i = 0; i < count; i++)
+        if (!is_broken[picked->items[i].family])
+            sort_out(purge, &picked->items[i], &rows[i], &going);
+    return write_going(purge, &going);
 }
 
-cairn_code purge_instance(struct purge *purge, const struct past_row *row, const char **ret_why)
+cairn_code purge_instance(struct purge *purge, const struct past_row *row, const char **ret_why,
+                          bool *ret_is_left)
 {
     struct picked_list picked = {0};
-    TRY(pick_instance(purge, row, &picked, ret_why));
+    bool is_large;
+    size_t members;
+    *ret_is_left = false;
+    TRY(pick_instance(purge, row, &picked, ret_why, &is_large));
+    if (is_large)
+        TRY(purge_look_at_large(purge, row, ret_why, &members));
     if (*ret_why)
         return CAIRN_OK;
-    TRY(remove_families(purge, &picked));
-    if (!purge->purged)
+    TRY(is_large ? purge_large(purge, row, ret_is_left) : purge_picked(purge, &picked));
+    if (!purge->purged && !purge->marked)
         *ret_why = "is being changed";
     return CAIRN_OK;
 }
@@ -217,12 +229,13 @@ static void note_left(struct purge *purge, int64_t due_us)
         purge->earliest_us = due_us;
 }
 
-/* Of the rows that were read, those that are to go; the others are left. */
+/* Of the rows that were read, those that are to go; the others are left.  *ret_is_large: as in pick_instance(). */
 static cairn_code pick(struct purge *purge, enum list_kind kind, const struct past_row *row,
-                       struct picked_list *picked)
+                       struct picked_list *picked, bool *ret_is_large)
 {
     int64_t due_us = INT64_MAX;
     const char *why = NULL;
+    *ret_is_large = false;
     if (row->created_at_us < purge->created_us)
         purge->created_us = row->created_at_us;
     if (!row->ended_at_us || !purge->wants(purge, kind, row, &due_us)) {
@@ -235,9 +248,26 @@ static cairn_code pick(struct purge *purge, enum list_kind kind, const struct pa
         *more = (struct picked){.past = *row};
         return CAIRN_OK;
     }
-    TRY(pick_instance(purge, row, picked, &why));
+    TRY(pick_instance(purge, row, picked, &why, ret_is_large));
     if (why)
-        note_left(purge, purge->batch->tx->now_us + HELD_AGAIN_US);
+        note_left(purge, purge->batch->tx->now_us + PURGE_HELD_AGAIN_US);
+    return CAIRN_OK;
+}
+
+/* One with a large family has a commit of its own.  *ret_is_left: it is still there, and less of it. */
+static cairn_code take_large(struct purge *purge, const struct past_row *row, bool *ret_is_left)
+{
+    const char *why = NULL;
+    size_t members = 0;
+    *ret_is_left = false;
+    TRY(purge_look_at_large(purge, row, &why, &members));
+    if (!why && purge->is_dry_run)
+        purge->purged += members;
+    else if (!why)
+        TRY(purge_large(purge, row, ret_is_left));
+    *ret_is_left &= purge->purged || purge->marked;
+    if (why || (!purge->purged && !purge->marked))
+        note_left(purge, purge->batch->tx->now_us + PURGE_HELD_AGAIN_US);
     return CAIRN_OK;
 }
 
@@ -249,12 +279,23 @@ cairn_code purge_portion(struct purge *purge, enum list_kind kind, int64_t *plac
     struct picked_list picked = {0};
     size_t most = kind == LIST_JOBS ? PURGE_JOBS : PURGE_INSTANCES;
     size_t count = 0, at = 0;
+    bool is_large = false, is_left = false;
     NEED(rows, batch->error);
     purge->created_us = INT64_MAX;
     TRY(STORE(batch, scan_past, kind, *place, rows, PURGE_SCAN, &count));
-    for (; at < count && (purge->is_dry_run || picked.count < most); at++) {
-        TRY(pick(purge, kind, &rows[at], &picked));
+    for (; at < count && !is_left && (purge->is_dry_run || picked.count < most); at++) {
+        TRY(pick(purge, kind, &rows[at], &picked, &is_large));
+        if (is_large && picked.count && !purge->is_dry_run)
+            break; /* what was found so far goes first */
+        if (is_large)
+            TRY(take_large(purge, &rows[at], &is_left));
+        if (is_left)
+            break;
         *place = rows[at].seq;
+        if (is_large && !purge->is_dry_run && purge->purged) {
+            at++;
+            break;
+        }
     }
     purge->read += at;
     *ret_is_over = at == count && count < PURGE_SCAN;
@@ -262,5 +303,5 @@ cairn_code purge_portion(struct purge *purge, enum list_kind kind, int64_t *plac
         purge->purged += picked.count;
         return CAIRN_OK;
     }
-    return kind == LIST_JOBS ? purge_jobs(purge, &picked) : remove_families(purge, &picked);
+    return kind == LIST_JOBS ? purge_jobs(purge, &picked) : purge_picked(purge, &picked);
 }

@@ -635,6 +635,7 @@ struct request {
     uint32_t wakes;       /* wake-ups before it was submitted; see park.c */
     bool is_reported;     /* its reports are committed; only its claim still waits */
     bool was_unsure;      /* the result of an earlier commit is unknown */
+    bool is_unfinished;   /* a part of it is committed, and it goes on in another commit */
 };
 
 struct request *request_new(enum request_op op);                /* NULL: memory ran out */

@@ -71,13 +71,13 @@ static cairn_code sweep_rows(struct sweep *sweep, enum list_kind kind)
         TRY(purge_portion(&purge, kind, &row->place, &is_over));
     /* They are in the order of their creation: nothing behind these is old enough. */
     int64_t young_us = retention_due_us(least_ms, purge.created_us);
-    if (!is_over && purge.read && !purge.purged && young_us > now_us(sweep)) {
+    if (!is_over && purge.read && !purge.purged && !purge.marked && young_us > now_us(sweep)) {
         note_due(sweep, young_us);
         is_over = true;
     }
     note_due(sweep, purge.earliest_us);
     row->seen += (int64_t)purge.seen;
-    sweep->is_worked = purge.purged || !is_over;
+    sweep->is_worked = purge.purged || purge.marked || !is_over;
     if (is_over)
         enter_next_phase(sweep);
     return CAIRN_OK;
@@ -153,8 +153,21 @@ static void end_sweep(struct sweep *sweep)
     row->place = row->seen = row->earliest_us = 0;
 }
 
+/* What an earlier purge has begun comes first, however old it is. */
+static cairn_code sweep_begun(struct sweep *sweep)
+{
+    struct purge purge = {.batch = sweep->batch, .policy = sweep->row};
+    bool is_left;
+    TRY(purge_begun(&purge, &is_left));
+    sweep->is_worked = purge.purged || purge.marked;
+    if (is_left)
+        note_due(sweep, now_us(sweep) + PURGE_HELD_AGAIN_US);
+    return CAIRN_OK;
+}
+
 static cairn_code make_portion(struct sweep *sweep)
 {
+    TRY(sweep_begun(sweep));
     while (!sweep->is_worked && sweep->row.phase < SWEEP_PHASES) {
         switch (sweep->row.phase) {
         case SWEEP_JOBS:
@@ -219,6 +232,7 @@ void retention_look(struct local_engine *engine)
 
 void retention_open(struct local_engine *engine)
 {
+    engine->sweeps.family_most = PURGE_FAMILY;
     engine->sweeps.look_us =
         engine->base.options.serves ? 0 : clock_monotonic_us(&engine->clock) + FIRST_LOOK_US;
 }

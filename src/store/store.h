@@ -279,6 +279,11 @@ static inline struct type_counts type_counts_of(const int64_t values[6])
 
 enum { PRODUCT_TEXT = 96 };
 
+/* The descendants of an instance. */
+struct family_size {
+    int64_t members, open, held; /* open: have not ended; held: have ended and must stay */
+};
+
 struct store_facts {
     char product[PRODUCT_TEXT]; /* "SQLite 3.40.1", "PostgreSQL 15.8 (pooled)" */
     int schema_version, newest_schema_version;

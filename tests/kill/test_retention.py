@@ -28,6 +28,10 @@ BATCHES, KILLS = (60, 60) if stage.IS_LONG else (12, 10)
 JOBS = 60                   # in a batch, and a tenth as many instances
 KEEP_MS = 1000
 FLOW = {'workflow': 'flow', 'version': 1, 'steps': [{'step': 'one'}, {'step': 'two'}]}
+FAN = {'workflow': 'fan', 'version': 1, 'steps': [
+    {'map': 'each', 'over': '{{ . }}', 'max_parallel': 1000, 'collect': False, 'steps': [{'step': 'one'}]}]}
+ELEMENTS = 350              # of each of FANS: more than go in one commit
+FANS = 6 if stage.IS_LONG else 2
 WAIT = {'workflow': 'wait', 'version': 1, 'steps': [{'wait': 'word', 'event': 'word'}]}
 
 # Each finds nothing when all is well.
@@ -36,6 +40,10 @@ WRONG = {
     **{f'no_row_of_{table}_is_left_behind':
        f'SELECT instance_id FROM workflow.{table} WHERE instance_id NOT IN (SELECT id FROM workflow.workflow_instance)'
        for table in ('workflow_signal', 'workflow_outbox', 'workflow_dlq', 'workflow_log')},
+    'no_child_is_left_behind':
+        'SELECT id FROM workflow.workflow_instance WHERE parent IS NOT NULL '
+        'AND parent NOT IN (SELECT id FROM workflow.workflow_instance)',
+    'no_purge_is_left_unfinished': 'SELECT id FROM workflow.workflow_purge',
     'no_step_is_left_behind': None,      # STEPS
     'no_event_is_left_behind':
         f'SELECT workflow_id FROM workflow.workflow_event_stream WHERE workflow_id NOT IN ({SUBJECTS})',
@@ -105,6 +113,8 @@ def live(asker, servers, store, chance):
     opened = asker.ask('/v1/jobs', {'jobs': [{'type': 'open', 'key': f'open-{i}', 'tags': {'of': 'test'}}
                                              for i in range(20)]})['items']
     waiting = [asker.ask('/v1/instances', {'workflow': 'wait', 'key': f'wait-{i}'})['id'] for i in range(5)]
+    for number in range(FANS):
+        asker.ask('/v1/instances', {'workflow': 'fan', 'key': f'fan-{number}', 'input': list(range(ELEMENTS))})
     for batch in range(BATCHES):
         named = [f'{batch}-{number}' for number in range(JOBS)]
         jobs = asker.ask('/v1/jobs', {'jobs': [{'type': 'job.a', 'key': key, 'tags': {'of': 'test'}} for key in named]})
@@ -135,7 +145,7 @@ def play(checks, servers, urls, store, kind):
     chance, asker = random.Random(stage.seed()), Asker(urls)
     for server in servers:
         server.start()
-    for definition in (FLOW, WAIT):
+    for definition in (FLOW, FAN, WAIT):
         asker.ask('/v1/workflows', definition)
     put_policy(asker)
     keys, opened, waiting, kills = live(asker, servers, store, chance)

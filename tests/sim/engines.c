@@ -168,6 +168,7 @@ void engine_open(struct sim *sim, int index)
     own->faulty = faulty_wrap(share(), rng_next(&sim->rng) | 1, chance);
     if (!own->faulty || local_engine_new(&options, own->faulty, &own->engine, &error))
         abort();
+    own->engine->sweeps.family_most = 2; /* most families go in several commits */
     give_clock(sim, own->engine);
 }
 

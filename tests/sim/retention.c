@@ -7,7 +7,8 @@
  *
  *   - What is gone had ended, was old enough, and had neither an open dead letter nor an event to deliver.
  *   - It is gone whole: no row of any table is left behind, and what stays has all of its history.
- *   - A child goes with its parent, in the same commit.
+ *   - A child goes with its parent, in the same commit, or its parent has a mark.
+ *   - What has a mark stays ended until it is gone; in the end it is gone, unless a descendant lives.
  *   - Its key is kept if it is not too old, and a start with it answers the old id.
  *   - In the end nothing is left that should have gone.
  *
@@ -32,6 +33,8 @@ struct sweeping {
     char unacked[HELD_IDS_MAX]
                 [ID_TEXT]; /* instances with events that nobody has acknowledged */
     size_t unacked_count;
+    char marked[HELD_IDS_MAX][ID_TEXT]; /* instances whose descendants are being purged */
+    size_t marked_count;
     int64_t schedule_us; /* when it was set */
     bool is_done;        /* the request of this moment is answered */
 };
@@ -55,6 +58,7 @@ static const char *const orphans[][2] = {
     {"a post of events",
      "workflow_event_post WHERE workflow_id NOT IN"
      " (SELECT id FROM workflow_instance UNION ALL SELECT id FROM workflow_run)"},
+    {"a mark of a purge", "workflow_purge WHERE id NOT IN (SELECT id FROM workflow_instance)"},
     {"a mark of a row of events",
      "workflow_event_gone WHERE log_id NOT IN (SELECT id FROM workflow_event_log)"},
     {"an event", "workflow_event_stream WHERE workflow_id NOT IN"
@@ -121,6 +125,30 @@ static void look_at_outbox(struct sweeping *sweeping)
             note_unacked, sweeping);
 }
 
+static bool is_marked(const struct sweeping *sweeping, const char *id)
+{
+    for (size_t i = 0; i < sweeping->marked_count; i++)
+        if (strcmp(sweeping->marked[i], id) == 0)
+            return true;
+    return false;
+}
+
+static int note_marked(void *arg, int columns, char **values, char **names)
+{
+    struct sweeping *sweeping = arg;
+    (void)columns, (void)names;
+    if (sweeping->marked_count == HELD_IDS_MAX)
+        abort();
+    snprintf(sweeping->marked[sweeping->marked_count++], ID_TEXT, "%s", values[0]);
+    return 0;
+}
+
+static void look_at_marks(struct sweeping *sweeping)
+{
+    sweeping->marked_count = 0;
+    sim_ask(sweeping->sim, "SELECT id FROM workflow_purge", note_marked, sweeping);
+}
+
 static int64_t age_of_instance(const struct sweeping *sweeping, const struct instance_row *row)
 {
     struct retention_row policy = sweeping->policy;
@@ -165,6 +193,28 @@ static void law_of_key_kept(struct sweeping *sweeping, const char *kind, const c
                    is_wanted ? "is not kept" : "is still kept");
 }
 
+static bool has_mark(struct sim *sim, const char *id)
+{
+    char sql[128];
+    snprintf(sql, sizeof sql, "workflow_purge WHERE id = '%s'", id);
+    return sim_count(sim, sql) == 1;
+}
+
+/* What was marked is gone, or as it was. */
+static void law_of_marks(struct sweeping *sweeping)
+{
+    struct sim *sim = sweeping->sim;
+    for (size_t i = 0; i < sweeping->marked_count; i++) {
+        const char *id = sweeping->marked[i];
+        const struct seen_instance *now = snapshot_find(sim->now, id);
+        if (now && !instance_is_final(now->row.status))
+            sim_broken(sim, "%s is being purged and is %s", id,
+                       instance_status_name(now->row.status));
+        if (now && !has_mark(sim, id))
+            sim_broken(sim, "%s was being purged and has no mark any more", id);
+    }
+}
+
 static void law_of_purged(struct sweeping *sweeping, const struct seen_instance *gone,
                           bool is_by_policy)
 {
@@ -176,9 +226,9 @@ static void law_of_purged(struct sweeping *sweeping, const struct seen_instance 
         sim_broken(sim, "%s is purged and was %s", row->id, instance_status_name(row->status));
     if (is_held(sweeping, gone))
         sim_broken(sim, "%s is purged, and something held it", row->id);
-    if (parent && snapshot_find(sim->now, row->parent))
+    if (parent && snapshot_find(sim->now, row->parent) && !has_mark(sim, row->parent))
         sim_broken(sim, "%s is purged before its parent", row->id);
-    if (is_by_policy && !parent &&
+    if (is_by_policy && !parent && !is_marked(sweeping, row->id) &&
         (age_ms < 0 ||
          retention_due_us(age_ms, row->finished_at_us) > clock_now_us(&sim->clock)))
         sim_broken(sim, "%s is purged too early", row->id);
@@ -205,6 +255,7 @@ static void laws_of_purge(struct sweeping *sweeping, bool is_by_policy)
     struct sim *sim = sweeping->sim;
     if (sim->before == sim->now) /* nothing was written */
         return;
+    law_of_marks(sweeping);
     for (size_t i = 0; i < sim->before->instance_count; i++)
         if (!snapshot_find(sim->now, sim->before->instances[i].row.id))
             law_of_purged(sweeping, &sim->before->instances[i], is_by_policy);
@@ -236,9 +287,13 @@ static void law_of_leftovers(struct sweeping *sweeping)
     for (size_t i = 0; i < sim->now->instance_count; i++) {
         const struct seen_instance *instance = &sim->now->instances[i];
         int64_t age_ms = age_of_instance(sweeping, &instance->row);
-        if (age_ms >= 0 && !parent_of(sim->now, instance) && is_free(sweeping, instance) &&
+        if (!is_free(sweeping, instance))
+            continue;
+        if (age_ms >= 0 && !parent_of(sim->now, instance) &&
             retention_due_us(age_ms, instance->row.finished_at_us) <= now_us)
             sim_broken(sim, "%s is old and still there", instance->row.id);
+        if (has_mark(sim, instance->row.id))
+            sim_broken(sim, "the purge of %s was begun and not finished", instance->row.id);
     }
     for (size_t i = 0; i < sim->now->job_count; i++) {
         int64_t ended_us = 0;
@@ -268,6 +323,7 @@ static cairn_code ask(struct sweeping *sweeping, struct request *request, bool i
             faulty_calm(own->faulty);
         if (tries == 100)
             sim_broken(sim, "engine %d does not answer", engine);
+        look_at_marks(sweeping);
         if (!sim->is_calm && sim_chance(sim, 3))
             engine_crash(sim, engine);
         else

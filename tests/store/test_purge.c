@@ -138,6 +138,52 @@ TEST(instances_are_scanned_with_what_holds_them)
     CHECK(!rows[0].is_held, "its dead letter is closed");
 }
 
+TEST(marks_of_purges_are_kept_until_their_instance_goes)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct past_row rows[PAST_MAX];
+    struct family_size size;
+    enum lock_result results[1];
+    size_t count = 0, made = 0;
+    bool is_begun = true;
+    begin_write(rig);
+    struct instance_row parent = add_ended_instance(rig, "p", NULL);
+    struct instance_row child = add_ended_instance(rig, "c", parent.id);
+    struct instance_row other = add_ended_instance(rig, "c", parent.id);
+    struct instance_row grandchild = add_ended_instance(rig, "g", child.id);
+    struct instance_row open = instance_of(rig, "o");
+    open.parent = child.id;
+    open = add_instance(rig, open);
+    struct outbox_row event = {.instance_id = grandchild.id, .event = "e", .created_at_us = 1};
+    MUST(rig, rig->ops->append_outbox(rig->tx, &event, 1, &rig->error));
+    MUST(rig, rig->ops->measure_family(rig->tx, parent.id, &size, &rig->error));
+    CHECK(size.members == 4 && size.open == 1 && size.held == 1, "%d, %d, %d",
+          (int)size.members, (int)size.open, (int)size.held);
+    MUST(rig, rig->ops->list_past_children(rig->tx, parent.id, 0, rows, PAST_MAX, &count,
+                                           &rig->error));
+    CHECK_INT(count, 2);
+    CHECK(rows[0].seq == child.seq && rows[0].has_children && rows[0].is_child, "the first");
+    CHECK(rows[1].seq == other.seq && !rows[1].has_children && !rows[1].is_held, "the second");
+    MUST(rig, rig->ops->list_past_children(rig->tx, parent.id, child.seq, rows, 1, &count,
+                                           &rig->error));
+    CHECK(count == 1 && rows[0].seq == other.seq, "behind the first");
+    MUST(rig, rig->ops->is_purge_begun(rig->tx, parent.id, &is_begun, &rig->error));
+    CHECK(!is_begun, "there is no mark");
+    const char *ids[] = {parent.id, child.id};
+    MUST(rig, rig->ops->mark_purges(rig->tx, ids, 1, &made, &rig->error));
+    CHECK_INT(made, 1);
+    MUST(rig, rig->ops->mark_purges(rig->tx, ids, 2, &made, &rig->error));
+    CHECK_INT(made, 1);
+    MUST(rig, rig->ops->is_purge_begun(rig->tx, parent.id, &is_begun, &rig->error));
+    CHECK(is_begun, "there is a mark");
+    MUST(rig, rig->ops->list_begun_purges(rig->tx, rows, PAST_MAX, &count, &rig->error));
+    CHECK(count == 2 && rows[0].seq == child.seq && rows[1].seq == parent.seq, "both");
+    MUST(rig, rig->ops->lock_instances(rig->tx, ids, 1, false, &parent, results, &rig->error));
+    MUST(rig, rig->ops->purge_instances(rig->tx, &parent, 1, &rig->error));
+    MUST(rig, rig->ops->list_begun_purges(rig->tx, rows, PAST_MAX, &count, &rig->error));
+    CHECK(count == 1 && rows[0].seq == child.seq, "the mark goes with its instance");
+}
+
 /* ---- removing ------------------------------------------------------------------------------ */
 
 /* Events in rows of the log: `count` subjects with `each` events, all in one commit. */

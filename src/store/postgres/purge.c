@@ -53,6 +53,45 @@ cairn_code postgres_list_family(struct store_tx *tx, const char *id, struct past
                               ret_count, reterr);
 }
 
+cairn_code postgres_measure_family(struct store_tx *tx, const char *id,
+                                   struct family_size *ret_size, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, ID(id));
+    TRY(postgres_ask(tx, PG_MEASURE_FAMILY, &params, &reader, reterr));
+    *ret_size = (struct family_size){.members = value_int(&reader, 0),
+                                     .open = value_int(&reader, 1),
+                                     .held = value_int(&reader, 2)};
+    return CAIRN_OK;
+}
+
+cairn_code postgres_list_past_children(struct store_tx *tx, const char *id, int64_t after,
+                                       struct past_row *ret_rows, size_t room,
+                                       size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, ID(id), INT(after), INT(room));
+    return postgres_read_rows(tx, PG_LIST_PAST_CHILDREN, &params, &past_row_type, ret_rows,
+                              room, ret_count, reterr);
+}
+
+cairn_code postgres_list_begun_purges(struct store_tx *tx, struct past_row *ret_rows,
+                                      size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, INT(room));
+    return postgres_read_rows(tx, PG_LIST_BEGUN_PURGES, &params, &past_row_type, ret_rows, room,
+                              ret_count, reterr);
+}
+
+cairn_code postgres_is_purge_begun(struct store_tx *tx, const char *id, bool *ret_is_begun,
+                                   cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, ID(id));
+    TRY(postgres_ask(tx, PG_IS_PURGE_BEGUN, &params, &reader, reterr));
+    *ret_is_begun = value_bool(&reader, 0);
+    return CAIRN_OK;
+}
+
 /* ---- purging ----------------------------------------------------------------------------- */
 
 static void param_bigints(struct postgres_params *params, struct postgres_columns *columns,
@@ -132,6 +171,17 @@ cairn_code postgres_purge_instances(struct store_tx *tx, const struct instance_r
         events[i] = rows[i].last_event;
     }
     return purge(tx, PG_PURGE_INSTANCES, ids, events, count, reterr);
+}
+
+cairn_code postgres_mark_purges(struct store_tx *tx, const char *const *ids, size_t count,
+                                size_t *ret_new, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    param_uuids(&params, ids, count);
+    TRY(postgres_ask(tx, PG_MARK_PURGES, &params, &reader, reterr));
+    *ret_new = (size_t)value_int(&reader, 0);
+    return CAIRN_OK;
 }
 
 static cairn_code drop(struct store_tx *tx, enum postgres_query query, int64_t before_us,

@@ -55,6 +55,46 @@ cairn_code sqlite_list_family(struct store_tx *tx, const char *id, struct past_r
     return rows_read(&query, &past_row_type, ret_rows, room, ret_count);
 }
 
+cairn_code sqlite_measure_family(struct store_tx *tx, const char *id,
+                                 struct family_size *ret_size, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_MEASURE_FAMILY, reterr);
+    bind_text(&query, ":id", id);
+    TRY(query_find(&query));
+    ret_size->members = sqlite3_column_int64(query.handle, 0);
+    ret_size->open = sqlite3_column_int64(query.handle, 1);
+    ret_size->held = sqlite3_column_int64(query.handle, 2);
+    return query_ended(&query);
+}
+
+cairn_code sqlite_list_past_children(struct store_tx *tx, const char *id, int64_t after,
+                                     struct past_row *ret_rows, size_t room, size_t *ret_count,
+                                     cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_PAST_CHILDREN, reterr);
+    bind_text(&query, ":id", id);
+    bind_int(&query, ":after", after);
+    return rows_read(&query, &past_row_type, ret_rows, room, ret_count);
+}
+
+cairn_code sqlite_list_begun_purges(struct store_tx *tx, struct past_row *ret_rows, size_t room,
+                                    size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_BEGUN_PURGES, reterr);
+    return rows_read(&query, &past_row_type, ret_rows, room, ret_count);
+}
+
+cairn_code sqlite_is_purge_begun(struct store_tx *tx, const char *id, bool *ret_is_begun,
+                                 cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_IS_PURGE_BEGUN, reterr);
+    int64_t found = 0;
+    bind_text(&query, ":id", id);
+    TRY(query_int(&query, &found));
+    *ret_is_begun = found != 0;
+    return CAIRN_OK;
+}
+
 /* ---- purging ----------------------------------------------------------------------------- */
 
 static cairn_code delete_by_id(struct store_tx *tx, enum query_number number, const char *id,
@@ -92,9 +132,9 @@ cairn_code sqlite_purge_instances(struct store_tx *tx, const struct instance_row
                                   size_t count, cairn_error *reterr)
 {
     static const enum query_number parts[] = {
-        Q_PURGE_SIGNALS,       Q_PURGE_OUTBOX,  Q_PURGE_DECISIONS, Q_PURGE_DLQ,
-        Q_PURGE_LOGS,          Q_PURGE_INTAKE,  Q_PURGE_LOOSE,     Q_PURGE_POSTS,
-        Q_PURGE_STEP_CHILDREN, Q_PURGE_ELEMENTS};
+        Q_PURGE_SIGNALS,       Q_PURGE_OUTBOX,   Q_PURGE_DECISIONS, Q_PURGE_DLQ,
+        Q_PURGE_LOGS,          Q_PURGE_INTAKE,   Q_PURGE_LOOSE,     Q_PURGE_POSTS,
+        Q_PURGE_STEP_CHILDREN, Q_PURGE_ELEMENTS, Q_PURGE_MARK};
     int64_t *events = arena_array(tx->arena, count, sizeof *events);
     if (!events)
         return fail_memory(reterr);
@@ -106,6 +146,20 @@ cairn_code sqlite_purge_instances(struct store_tx *tx, const struct instance_row
         TRY(delete_by_seq(tx, Q_PURGE_INSTANCE, rows[i].seq, reterr));
     }
     return sqlite_purge_events(tx, events, count, reterr);
+}
+
+cairn_code sqlite_mark_purges(struct store_tx *tx, const char *const *ids, size_t count,
+                              size_t *ret_new, cairn_error *reterr)
+{
+    *ret_new = 0;
+    for (size_t i = 0; i < count; i++) {
+        cleanup(query_end) struct query query = query_begin(tx, Q_MARK_PURGE, reterr);
+        size_t changed = 0;
+        bind_text(&query, ":id", ids[i]);
+        TRY(query_change(&query, &changed));
+        *ret_new += changed;
+    }
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_drop_bulks(struct store_tx *tx, int64_t before_us, size_t limit,

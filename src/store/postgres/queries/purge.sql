@@ -101,6 +101,85 @@ SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at, tru
  WHERE i.id = ANY (ARRAY(SELECT f.id FROM family AS f LIMIT $2::bigint))
 
 
+-- name: measure_family
+-- doing: look for children
+-- How many children an instance has, with theirs and so on; how many of them have not ended; how many others are held.
+--
+--   $1  whose
+WITH RECURSIVE family (id) AS (
+    SELECT c.id FROM workflow.workflow_instance AS c WHERE c.parent = $1::uuid
+    UNION
+    SELECT c.id
+      FROM family AS f
+     CROSS JOIN LATERAL (SELECT i.id FROM workflow.workflow_instance AS i WHERE i.parent = f.id OFFSET 0) AS c
+)
+SELECT count(*), count(*) FILTER (WHERE m.finished_at IS NULL),
+       count(*) FILTER (WHERE m.finished_at IS NOT NULL AND (
+           m.is_telling
+           OR (SELECT true FROM workflow.workflow_dlq AS d
+                WHERE d.instance_id = f.id AND d.is_open LIMIT 1) IS NOT NULL
+           OR (SELECT true FROM workflow.workflow_outbox AS o
+                WHERE o.instance_id = f.id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL))
+  FROM family AS f
+ CROSS JOIN LATERAL (
+       SELECT i.finished_at, i.is_telling FROM workflow.workflow_instance AS i WHERE i.id = f.id LIMIT 1) AS m
+
+
+-- name: list_past_children
+-- doing: look for children
+-- The children of an instance in the order of their numbers.
+--
+--   $1  whose
+--   $2  those behind this number
+--   $3  how many at most
+SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at, true,
+       (SELECT true FROM workflow.workflow_instance AS c WHERE c.parent = i.id LIMIT 1) IS NOT NULL,
+       i.is_telling
+       OR (SELECT true FROM workflow.workflow_dlq AS d
+            WHERE d.instance_id = i.id AND d.is_open LIMIT 1) IS NOT NULL
+       OR (SELECT true FROM workflow.workflow_outbox AS o
+            WHERE o.instance_id = i.id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL
+  FROM workflow.workflow_instance AS i
+ WHERE i.parent = $1::uuid AND i.seq > $2::bigint
+ ORDER BY i.parent, i.seq
+ LIMIT $3::bigint
+
+
+-- name: list_begun_purges
+-- doing: look for purges that were begun
+-- Instances with a mark, the newest first.  There are few.
+--
+--   $1  how many at most
+SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at,
+       (SELECT true FROM workflow.workflow_instance AS p WHERE p.id = i.parent LIMIT 1) IS NOT NULL,
+       (SELECT true FROM workflow.workflow_instance AS c WHERE c.parent = i.id LIMIT 1) IS NOT NULL, false
+  FROM workflow.workflow_purge AS g
+ CROSS JOIN LATERAL (SELECT j.* FROM workflow.workflow_instance AS j WHERE j.id = g.id LIMIT 1) AS i
+ ORDER BY i.seq DESC
+ LIMIT $1::bigint
+
+
+-- name: is_purge_begun
+-- doing: look for a purge that was begun
+--
+--   $1  of which instance
+SELECT EXISTS (SELECT FROM workflow.workflow_purge AS g WHERE g.id = $1::uuid)
+
+
+-- name: mark_purges
+-- doing: begin a purge
+-- How many had no mark.
+--
+--   $1  ids
+WITH made AS (
+    INSERT INTO workflow.workflow_purge (id)
+    SELECT given.id FROM unnest($1::uuid[]) AS given (id)
+    ON CONFLICT (id) DO NOTHING
+    RETURNING 1
+)
+SELECT count(*) FROM made
+
+
 -- name: purge_jobs
 -- Triggers remove their numbers and tags.
 --
@@ -133,6 +212,8 @@ WITH steps AS (
     DELETE FROM workflow.workflow_step_children AS c WHERE c.instance_id = ANY ($1::uuid[])
 ), elements AS (
     DELETE FROM workflow.workflow_map_elements AS e WHERE e.instance_id = ANY ($1::uuid[])
+), marks AS (
+    DELETE FROM workflow.workflow_purge AS g WHERE g.id = ANY ($1::uuid[])
 ), intake AS (
     DELETE FROM workflow.workflow_intake AS n WHERE n.instance_id = ANY ($1::uuid[])
 ), loose AS (

@@ -75,6 +75,86 @@ SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.c
  LIMIT :room;
 
 
+-- name: measure_family
+-- doing: look for children
+-- How many children an instance has, with theirs and so on; how many of them have not ended; how many others are held.
+--
+--   :id  whose
+WITH RECURSIVE family (id) AS (
+    SELECT id FROM workflow_instance WHERE parent = :id
+     UNION
+    SELECT c.id
+      FROM family AS f
+      JOIN workflow_instance AS c ON c.parent = f.id
+)
+SELECT count(*), count(*) FILTER (WHERE i.finished_at IS NULL),
+       count(*) FILTER (WHERE i.finished_at IS NOT NULL AND (
+           i.is_telling
+           OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = i.id AND d.is_open = 1)
+           OR EXISTS (SELECT 1
+                        FROM workflow_outbox AS o
+                       WHERE o.instance_id = i.id AND o.acknowledged_at IS NULL)))
+  FROM family AS f
+ CROSS JOIN workflow_instance AS i ON i.id = f.id;
+
+
+-- name: list_past_children
+-- doing: look for children
+-- The children of an instance in the order of their numbers.
+--
+--   :id     whose
+--   :after  those behind this number
+--   :room   how many at most
+SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.created_at,
+       1 AS is_child,
+       EXISTS (SELECT 1 FROM workflow_instance AS c WHERE c.parent = i.id) AS has_children,
+       i.is_telling
+       OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = i.id AND d.is_open = 1)
+       OR EXISTS (SELECT 1
+                    FROM workflow_outbox AS o
+                   WHERE o.instance_id = i.id AND o.acknowledged_at IS NULL) AS is_held
+  FROM workflow_instance AS i
+ WHERE i.parent = :id AND i.seq > :after
+ ORDER BY i.seq
+ LIMIT :room;
+
+
+-- name: list_begun_purges
+-- doing: look for purges that were begun
+-- Instances with a mark, the newest first.  There are few.
+--
+--   :room  how many at most
+SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.created_at,
+       EXISTS (SELECT 1 FROM workflow_instance AS p WHERE p.id = i.parent) AS is_child,
+       EXISTS (SELECT 1 FROM workflow_instance AS c WHERE c.parent = i.id) AS has_children,
+       0 AS is_held
+  FROM workflow_purge AS g
+  JOIN workflow_instance AS i ON i.id = g.id
+ ORDER BY i.seq DESC
+ LIMIT :room;
+
+
+-- name: is_purge_begun
+-- doing: look for a purge that was begun
+--
+--   :id  of which instance
+SELECT EXISTS (SELECT 1 FROM workflow_purge WHERE id = :id);
+
+
+-- name: mark_purge
+-- doing: begin a purge
+--
+--   :id  which instance
+INSERT INTO workflow_purge (id) VALUES (:id) ON CONFLICT (id) DO NOTHING;
+
+
+-- name: purge_mark
+-- doing: purge an instance
+--
+--   :id  whose
+DELETE FROM workflow_purge WHERE id = :id;
+
+
 -- name: purge_job
 -- doing: purge a job
 -- Triggers remove its tags.
