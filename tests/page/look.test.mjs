@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deploy, ownOrder, start } from "./flows.mjs";
-import { axeSource, group, scenario, seen, startServer, until } from "./rig.mjs";
+import { axeSource, flawsOf, group, scenario, seen, startServer, until } from "./rig.mjs";
 import { test } from "node:test";
 
 const shared = group();
@@ -120,12 +120,8 @@ for (const colorScheme of ["light", "dark"])
         await server.dead(await server.claim(`${colorScheme}.ship`), "no carrier");
         assert.ok(asked);
         // What has the theme in it is looked at twice, everything else once.
-        const options = { resultTypes: ["violations"], ...(colorScheme === "dark" ? { runOnly: ["color-contrast", "link-in-text-block"] } : {}) };
-        const check = async (what) => {
-            await page.evaluate(() => Promise.all(document.getAnimations().map((it) => it.finished)));
-            const flaws = await page.evaluate(async (options) => (await window.axe.run(document, options)).violations.filter((it) => ["serious", "critical"].includes(it.impact)).map((it) => `${it.id}: ${it.nodes[0].html}`), options);
-            assert.deepEqual(flaws, [], what);
-        };
+        const options = colorScheme === "dark" ? { runOnly: ["color-contrast", "link-in-text-block"] } : {};
+        const check = async (what) => assert.deepEqual(await flawsOf(page, options), [], what);
         const paths = { "": "needs-you", instances: "instance-row", [`instances/${instance}`]: "graph", [`instances/${instance}?tab=timeline`]: "lane", [`instances/${instance}?tab=steps&step=1`]: "drawer", [`instances/${instance}?tab=io`]: "payload-input",
                         jobs: "jobs", approvals: "approval-card", dead: "dead-row", workflows: "workflow-row", "workflows/axe/diff?a=1&b=2": "diff-item", workers: "worker-row", schedules: "schedule-dot", "schedules/axe": "schedule-run-row", settings: "retention" };
         await server.must("PUT", "/v1/schedules/axe", { cron: "30 2 * * *", task: "x.scheduled" });

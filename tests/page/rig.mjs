@@ -137,6 +137,12 @@ export async function openPage(server, { refuses = [], ...options } = {}) {
     return { page, context, sins, id: (name) => page.getByTestId(name), open, visit, close: () => context.close() };
 }
 
+/** What axe finds serious or critical in a page that was given its source. */
+export async function flawsOf(page, options = {}) {
+    await page.evaluate(() => Promise.all(document.getAnimations().map((it) => it.finished)));
+    return page.evaluate(async (options) => (await window.axe.run(document, options)).violations.filter((it) => ["serious", "critical"].includes(it.impact)).map((it) => `${it.id}: ${it.nodes[0].html}`), { resultTypes: ["violations"], ...options });
+}
+
 export const seen = (locator) => locator.waitFor({ state: "visible" });
 export const gone = (locator) => locator.waitFor({ state: "hidden" });
 

@@ -1,24 +1,25 @@
 // changes.ts - two versions of a definition, compared element by element.
 //
 // SPDX-License-Identifier: Apache-2.0
+import { KINDS } from "./layout";
 
 export interface KeyChange { key: string; before: string; after: string }
 export interface Change { step: string; change: "added" | "removed" | "changed" | "moved"; keys: KeyChange[] }
 
-const WORDS = ["step", "condition", "fork", "wait", "sleep", "human", "save_point"];
 type Item = Record<string, unknown>;
 
 /** Every element by name, without the lists within, in the order of the file. */
 function flat(list: unknown, found = new Map<string, Item>()): Map<string, Item> {
     if (!Array.isArray(list)) return found;
     for (const item of list as Item[]) {
-        const word = WORDS.find((it) => typeof item[it] === "string");
+        const word = KINDS.find((it) => typeof item[it] === "string");
         if (!word) continue;
-        const { then, else: other, branches, ...own } = item;
+        const { then, else: other, branches, steps, ...own } = item;
         found.set(String(item[word]), own);
         flat(then, found);
         flat(other, found);
         if (Array.isArray(branches)) branches.forEach((branch) => flat(branch, found));
+        flat(steps, found);
     }
     return found;
 }

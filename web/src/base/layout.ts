@@ -13,6 +13,13 @@ export interface Element {
     undo?: string;
     /** Of forks and conditions: its lists, each with a label. */
     lists?: { label: string; elements: Element[] }[];
+    /** Of a start: what it starts, and whether it goes on at once. */
+    workflow?: string;
+    isLeft?: boolean;
+    /** Its file makes its input of what arrives. */
+    isMade?: boolean;
+    /** Of a map: what is done for each element, by an instance of its own. */
+    each?: Element[];
 }
 
 export interface Box { name: string; kind: string; handler?: string; x: number; y: number; width: number; height: number; folded?: number; parts?: string[][] }
@@ -135,7 +142,8 @@ export function layout(elements: Element[], open: ReadonlySet<string> = new Set(
 type Json = Record<string, unknown>;
 const isObject = (it: unknown): it is Json => typeof it === "object" && it !== null && !Array.isArray(it);
 
-const KINDS = ["step", "condition", "fork", "wait", "sleep", "human", "save_point"];
+/** The key of an element that has its name. */
+export const KINDS = ["step", "condition", "fork", "parallel", "wait", "sleep", "human", "save_point", "start", "map"];
 
 /** The elements of a deployed definition. */
 export function readPlan(list: unknown): Element[] {
@@ -143,14 +151,48 @@ export function readPlan(list: unknown): Element[] {
     return list.filter(isObject).map((item): Element => {
         const word = KINDS.find((kind) => typeof item[kind] === "string") ?? "step";
         const name = String(item[word] ?? item["name"] ?? "");
-        const kind = word === "step" ? "task" : word;
+        const kind = word === "step" ? "task" : word === "parallel" ? "fork" : word;
         const element: Element = { name, kind };
         if (typeof item["handler"] === "string") element.handler = item["handler"];
+        else if (word === "step") element.handler = name;
         if (isObject(item["compensation"]) && typeof item["compensation"]["handler"] === "string") element.undo = item["compensation"]["handler"];
         if (word === "condition")
             element.lists = [{ label: "then", elements: readPlan(item["then"]) }, { label: "else", elements: readPlan(item["else"]) }];
         if (word === "fork" && Array.isArray(item["branches"]))
             element.lists = item["branches"].map((branch, index) => ({ label: String(index + 1), elements: readPlan(branch) }));
+        if (word === "parallel" && Array.isArray(item["steps"]))
+            element.lists = item["steps"].map((step, index) => ({ label: String(index + 1), elements: readPlan([step]) }));
+        if (word === "start") { element.workflow = String(item["workflow"] ?? ""); element.isLeft = item["wait"] === false; }
+        if ("input" in item) element.isMade = true;
+        if (word === "map") element.each = readPlan(item["steps"]);
         return element;
     });
 }
+
+/** Calls back with every element, those of maps included. */
+export function eachElement(plan: Element[], act: (element: Element) => void): void {
+    for (const it of plan) {
+        act(it);
+        it.lists?.forEach((list) => eachElement(list.elements, act));
+        if (it.each) eachElement(it.each, act);
+    }
+}
+
+/** The names of what comes before an element: of forks and conditions around it only its own list.  null: it is not there. */
+export function namesBefore(plan: Element[], name: string): string[] | null {
+    const passed: string[] = [];
+    for (const it of plan) {
+        if (it.name === name) return passed;
+        for (const list of it.lists ?? []) {
+            const inner = namesBefore(list.elements, name);
+            if (inner) return [...passed, it.name, ...inner];
+        }
+        passed.push(...namesOf(it));
+    }
+    return null;
+}
+
+/** For a drawing without an instance: what maps do for each element stands behind them. */
+export const opened = (plan: Element[]): Element[] => plan.map((it) => ({
+    ...it, ...(it.lists ? { lists: it.lists.map((list) => ({ ...list, elements: opened(list.elements) })) } : {}), ...(it.each ? { lists: [{ label: "each", elements: it.each }] } : {}),
+}));

@@ -16,7 +16,7 @@ export type Instance = Omit<Schemas["Instance"], "last_error"> & { last_error: L
 export interface InstanceRow {
     id: string; workflow: string; version: number; kind?: string; status: string; current_steps: string[]; key: string | null;
     generation: number; created_at: string; start_at: string | null; started_at: string | null; finished_at: string | null;
-    last_error: LastError | null; input_preview?: string | null; input_bytes?: number; output_bytes?: number; tags?: Record<string, string> | null; why?: Why | null;
+    source?: string | null; parent_seq?: number | null; last_error: LastError | null; input_preview?: string | null; input_bytes?: number; output_bytes?: number; tags?: Record<string, string> | null; why?: Why | null;
 }
 export interface JobRow {
     id: string; type: string; status: string; priority: number; run_at: string; idempotency_key: string | null; attempt: number;

@@ -4,10 +4,11 @@
 import { ask, askText, send } from "../base/api";
 import { go } from "../base/place";
 import { plural, quoted, shortId, words } from "../base/text";
+import { durationMs } from "../base/time";
 import type { Instance, InstanceRow, JobRow, StepRow, Why } from "../base/types";
 import { actor, may } from "../base/who";
 import { member, rawOf, scan } from "../base/scan";
-import { startForm } from "./start";
+import { existingCli, existingField, existingOf, startForm } from "./start";
 import { sheet, type Field, type SheetSpec, type Values } from "./sheet";
 
 type Subject = Pick<InstanceRow, "id" | "key" | "status" | "workflow" | "version">;
@@ -105,10 +106,12 @@ export function instanceAction(action: string, it: Subject, steps: StepRow[], do
 }
 
 /** Those that status and role allow, in the order of their buttons. */
-export function instanceActions(status: string, isMismatched = false): string[] {
-    return ["signal", "retry", "resume", "resume-force", "pause", "cancel", "abort", "restart", "start-again"].filter((action) => {
+export function instanceActions(status: string, { isMismatched = false, isElement = false }: { isMismatched?: boolean; isElement?: boolean } = {}): string[] {
+    return ["signal", "retry", "resume", "resume-force", "pause", "cancel", "abort", "restart", "rerun", "start-again"].filter((action) => {
         if (action === "signal") return ["running", "waiting_signal", "paused", "pending"].includes(status) && may("POST", "/v1/instances/{id}/signal");
-        if (action === "start-again") return may("POST", "/v1/instances");
+        // Of the part of a workflow that a map runs, nothing can be started by itself.
+        if (action === "start-again") return !isElement && may("POST", "/v1/instances");
+        if (action === "rerun") return !isElement && may("POST", RERUN);
         if (action === "resume-force" && !isMismatched) return false;
         const verb = VERBS[action]!;
         return verb.statuses.includes(status) && may("POST", `/v1/instances/{id}/${verb.path ?? action}`);
@@ -116,10 +119,33 @@ export function instanceActions(status: string, isMismatched = false): string[] 
 }
 
 export const ACTION_NAMES: Record<string, string> = {
-    signal: "Signal", retry: "Retry", resume: "Resume", "resume-force": "Accept new code", pause: "Pause", cancel: "Cancel", abort: "Abort", restart: "Restart",
+    signal: "Signal", retry: "Retry", resume: "Resume", "resume-force": "Accept new code", pause: "Pause", cancel: "Cancel", abort: "Abort", restart: "Restart", rerun: "Rerun", limit: "Limits",
     "start-again": "Start again", approve: "Approve", reject: "Reject", requeue: "Requeue", "job-cancel": "Cancel", "job-retry": "Retry", "job-delete": "Delete",
     "type-enable": "Switch on", workers: "Workers", about: "About", doctor: "Doctor", start: "Start", edit: "Edit and requeue", force: "Accept new code",
 };
+
+const RERUN = "/v1/instances/{id}/rerun";
+export const mayRerun = (): boolean => may("POST", RERUN);
+
+/** What an instance is run again from: a step, what it had got, and which steps before it have ended; null is its beginning. */
+export interface RerunFrom { step: string; input: () => Promise<string>; copied: number }
+
+export async function rerun(it: Subject, from: RerunFrom | null): Promise<void> {
+    const original = from ? await from.input() : await rawMember(`/v1/instances/${it.id}`, "input"), mine = nameOf(it);
+    sheet.value = {
+        action: "rerun", title: `Rerun ${mine}${from ? ` from ${from.step}` : ""}`, confirm: "Rerun",
+        sentence: from ? `A new instance begins at ${from.step}. ${from.copied ? `${plural(from.copied, "step")} before it ${from.copied === 1 ? "is" : "are"} copied with what ${from.copied === 1 ? "it" : "they"} gave, and never undone by the new one; ` : ""}${from.step} and all that follows, or stands in another branch, is called again. ${mine} stays as it is.`
+            : `A new instance begins with this input, and calls every step again. ${mine} stays as it is, and keeps its key.`,
+        fields: [{ name: "input", label: from ? "What arrives there" : "Input", kind: "json", value: original, original, testId: "json-editor" }],
+        cli: (values) => `cairn rerun ${it.id}${from ? ` --from ${quoted(from.step)}` : ""}${values["input"] && values["input"] !== original ? ` --input ${quoted(values["input"])}` : ""}`,
+        send: async (values) => {
+            const head = JSON.stringify(from ? { from: from.step } : {}).slice(0, -1), isChanged = values["input"] && values["input"] !== original;
+            const answer = await send<{ id: string }>("POST", `/v1/instances/${it.id}/rerun`, `${head}${isChanged ? `${from ? "," : ""}"input":${values["input"]}` : ""}}`);
+            go(`instances/${answer.id}`);
+            return { text: `Runs again${from ? ` from ${from.step}` : ""}: ${nameOf(answer)}` };
+        },
+    };
+}
 
 export function signalAction(it: Subject, events: string[], done: () => void): void {
     sheet.value = {
@@ -191,15 +217,17 @@ export function jobAdd(type = "", payload = "{}"): void {
         fields: [
             { name: "type", label: "Type", kind: "text", isRequired: true, value: type },
             { name: "payload", label: "Payload", kind: "json", value: payload },
-            { name: "key", label: "Key", kind: "text" },
+            { name: "key", label: "Key", kind: "text" }, existingField("job"),
+            { name: "debounce", label: "Move back by", kind: "text", hint: "Such as 10s: one of this key that has not begun gets this payload, and runs so much later.", isShown: (values) => !!values["key"], testId: "job-debounce", flaw: (values) => !values["debounce"] || durationMs(values["debounce"]) ? "" : "no duration" },
+            { name: "group", label: "Group", kind: "text", hint: "Such as a tenant: groups take turns, and limits can be for each.", testId: "job-group" },
             { name: "priority", label: "Priority (lower goes first)", kind: "number", value: "100" },
             { name: "run_at", label: "Not before", kind: "time" },
             { name: "max_attempts", label: "Attempts", kind: "number", value: "3" },
         ],
-        cli: (values) => `cairn job add ${quoted(values["type"] || "TYPE")} --payload ${quoted(values["payload"] ?? "{}")}`,
+        cli: (values) => `cairn job add ${quoted(values["type"] || "TYPE")} --payload ${quoted(values["payload"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}${existingCli(values)}${values["debounce"] ? ` --debounce ${quoted(values["debounce"].replaceAll(" ", ""))}` : ""}` : ""}${values["group"] ? ` --group ${quoted(values["group"])}` : ""}`,
         send: async (values) => {
             const start = JSON.stringify({ type: values["type"], priority: Number(values["priority"]), max_attempts: Number(values["max_attempts"]),
-                                           ...(values["key"] ? { key: values["key"] } : {}), ...(values["run_at"] ? { run_at: new Date(values["run_at"]).toISOString() } : {}) });
+                                           ...(values["key"] ? { key: values["key"], ...existingOf(values), ...(values["debounce"] ? { debounce_ms: durationMs(values["debounce"]) } : {}) } : {}), ...(values["group"] ? { group: values["group"] } : {}), ...(values["run_at"] ? { run_at: new Date(values["run_at"]).toISOString() } : {}) });
             const answer = await send<{ id: string; existing: boolean }>("POST", "/v1/jobs", `${start.slice(0, -1)},"payload":${values["payload"] || "{}"}}`);
             go(`jobs/${answer.id}`);
             return { text: answer.existing ? "The key was known; this is the first job." : "Added" };

@@ -4,13 +4,15 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, askText } from "../base/api";
 import { useAsk } from "../base/ask";
+import { eachElement, namesBefore, type Element } from "../base/layout";
 import { here, setQuery } from "../base/place";
 import { format, member, rawOf, scan } from "../base/scan";
 import { visible, words } from "../base/text";
 import type { Decision, Event, Instance, Page, Step, StepAttempt, StepRow, Why, WhyAction } from "../base/types";
 import { may } from "../base/who";
-import { decide } from "./actions";
+import { decide, rerun, type RerunFrom } from "./actions";
 import { Command, Loading, Status, Text, Time, Took } from "./bits";
+import { ChildPart, type Family } from "./children";
 import { note } from "./happened";
 import { Difference, Json, RemoteJson } from "./json";
 import { Drawer } from "./sheet";
@@ -85,9 +87,22 @@ function InputDiff({ instance, step, previous }: { instance: string; step: StepR
     return texts.data[0] === texts.data[1] ? <p class="muted">The input is the output of {visible(previous.name)}, unchanged.</p> : <Difference before={pretty(texts.data[0])} after={pretty(texts.data[1])} />;
 }
 
+/** A step whose file makes its input keeps that; what had arrived at it is what the step before has given. */
+function rerunFrom(instance: string, step: StepRow, steps: StepRow[], plan: Element[], previous: StepRow | undefined): RerunFrom {
+    let isMade = false;
+    eachElement(plan, (it) => { if (it.name === step.name) isMade = !!it.isMade; });
+    const before = new Set(namesBefore(plan, step.name) ?? []), signal = new AbortController().signal;
+    const copied = steps.filter((it) => before.has(it.name) && ["completed", "confirmed"].includes(it.status) && !["condition", "fork", "join", "save_point"].includes(it.kind)).length;
+    const input = async (): Promise<string> => {
+        if (!isMade && step.input_preview !== null) return payloadOf(instance, step, "input", signal);
+        return previous && previous.output_preview !== null ? payloadOf(instance, previous, "output", signal) : step.seq === 0 ? askText("GET", `/v1/instances/${instance}/input`) : "";
+    };
+    return { step: step.name, input, copied };
+}
+
 type Whole = Step & { attempts_list?: StepAttempt[]; previous_seq?: number | null; why?: Why | null };
 
-export function StepDrawer({ instance, step, steps, undo, whys, count, reload, act, allowed }: { instance: Instance; step: StepRow; steps: StepRow[]; undo: string | undefined; whys: Why[]; count: number; reload: () => void; act: (action: WhyAction, why: Why) => void; allowed: (action: string) => boolean }) {
+export function StepDrawer({ instance, step, steps, plan, canRerun, undo, whys, family, count, reload, act, allowed }: { instance: Instance; step: StepRow; steps: StepRow[]; plan: Element[]; canRerun: boolean; undo: string | undefined; whys: Why[]; family: Family; count: number; reload: () => void; act: (action: WhyAction, why: Why) => void; allowed: (action: string) => boolean }) {
     const hasRoute = may("GET", "/v1/steps/{id}");
     const [hasDiff, setDiff] = useState(false);
     const whole = useAsk<Whole>(hasRoute ? `/v1/steps/${step.id}` : null);
@@ -106,11 +121,12 @@ export function StepDrawer({ instance, step, steps, undo, whys, count, reload, a
     const metadata = whole.data?.metadata, isCalled = step.kind === "task" || step.kind === "function";
     return (
         <Drawer title={<><Text text={step.name} /> <Status status={step.status} of="step" /></>} onClose={close}>
-            <p class="row"><span class="muted">{words(step.kind)}{step.handler && <> · <Text text={step.handler} mono /></>}</span>
+            <p class="row"><span class="muted">{family.get(step.seq)?.tally ? "map" : words(step.kind)}{step.handler && <> · <Text text={step.handler} mono /></>}</span>
                 <span class="grow" />{before && <a href={here({ step: String(before.seq) })}>‹ previous</a>}{next && <a href={here({ step: String(next.seq) })}>next ›</a>}</p>
             {mine.length > 0 ? <WhyBox whys={mine} allowed={allowedHere} act={act} /> : note(step) && <p class="note">{note(step)}</p>}
             {canDecide && <div class="row"><button type="button" class="primary" data-testid="action-approve" onClick={() => decide(true, asked, reload)}>Approve</button>
                 <button type="button" data-testid="action-reject" onClick={() => decide(false, asked, reload)}>Reject</button></div>}
+            {canRerun && step.kind !== "join" && <div class="row"><button type="button" data-testid="action-rerun" onClick={() => void rerun(instance as never, rerunFrom(instance.id, step, steps, plan, previous))}>Rerun from here</button></div>}
             {decision && <p class="note" data-testid="decision">{decision.decision === "confirmed" ? "Approved" : "Rejected"} by <b><Text text={decision.by} /></b> <Time at={decision.at} />{decision.comment && <>: <Text text={decision.comment} /></>}</p>}
             <dl class="facts">
                 <dt>started</dt><dd><Time at={step.started_at} /></dd><dt>ended</dt><dd><Time at={step.finished_at} />{step.started_at && step.finished_at && <span class="muted">, took <Took from={step.started_at} to={step.finished_at} /></span>}</dd>
@@ -121,6 +137,7 @@ export function StepDrawer({ instance, step, steps, undo, whys, count, reload, a
                 {undo && <><dt>undone by</dt><dd><Text text={undo} mono />{step.compensation_attempts > 0 && <span class="muted">, {step.compensation_attempts} failed calls</span>}{step.undo_error && <span class="bad"> <Text text={step.undo_error} /></span>}</dd></>}
                 {isCalled && <><dt>priority</dt><dd>{step.priority}</dd></>}
             </dl>
+            <ChildPart step={step} nested={family.get(step.seq)} />
             {(isCalled || attempts.length > 0) && <><h3>Calls</h3><Attempts items={attempts} /></>}
             <RemotePayload key={`in${step.id}${step.status}`} id="payload-input" title="Input" route={`/v1/steps/${step.id}/input`} size={step.input_preview === null ? 0 : step.input_bytes} name={`${step.name}-input`} otherwise={(signal) => fromList(instance.id, step.seq, "input", signal)} />
             {previous && step.input_preview !== null && <p><button type="button" class="quiet" data-testid="diff-input" aria-expanded={hasDiff} onClick={() => setDiff(!hasDiff)}>Compare with the output of {visible(previous.name)}</button></p>}

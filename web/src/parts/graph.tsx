@@ -11,7 +11,7 @@ import type { StepRow } from "../base/types";
 import { groupOf, iconOf } from "./bits";
 import { Icon } from "./icons";
 
-const KIND_ICON: Record<string, string> = { task: "box", condition: "diamond", fork: "fork", join: "fork", wait: "envelope", sleep: "hourglass", human: "head", save_point: "flag", folded: "more" };
+const KIND_ICON: Record<string, string> = { task: "box", condition: "diamond", fork: "fork", join: "fork", wait: "envelope", sleep: "hourglass", human: "head", save_point: "flag", start: "child", map: "stack", folded: "more" };
 const PAD = 16, LEAST = 0.25, MOST = 2, STEP = 1.25;
 /** Above this many boxes only those in view are drawn. */
 const ALL_MAX = 300, AROUND = 400;
@@ -42,13 +42,13 @@ function summary(parts: string[][], byName: Map<string, StepRow>): string {
     return SIGNS.filter(([group]) => counts.has(group)).map(([group, sign]) => `${counts.get(group)} ${sign}`).join(" ");
 }
 
-function Node({ box, step, undone, focus, byName }: { box: Box; step: StepRow | undefined; undone: number; focus: boolean; byName: Map<string, StepRow> }) {
+function Node({ box, step, undone, focus, byName, note }: { box: Box; step: StepRow | undefined; undone: number; focus: boolean; byName: Map<string, StepRow>; note: string | undefined }) {
     const status = step?.status ?? "";
     const isTaken = status !== "" && !["pending", "skipped"].includes(status);
     const isFold = box.kind === "folded" || !!box.folded;
     const many = box.parts ? summary(box.parts, byName) : "";
     const name = box.kind === "folded" ? `${grouped(box.folded!)} steps${many && ` ${many}`}` : visible(box.name);
-    const second = box.kind === "folded" ? "unfold" : isFold ? `${box.folded} branches${many && `: ${many}`}` : undone ? `undone, ${undone}.` : status === "skipped" ? "not taken" : took(step) || (status && status !== "completed" ? words(status) : "");
+    const second = box.kind === "folded" ? "unfold" : isFold ? `${box.folded} branches${many && `: ${many}`}` : undone ? `undone, ${undone}.` : note ? note : status === "skipped" ? "not taken" : took(step) || (status && status !== "completed" ? words(status) : "");
     if (box.kind === "join")
         return <g data-testid="node" data-step={box.name} data-kind="join" class="node join"><rect x={box.x} y={box.y + 8} width={box.width} height={box.height - 16} rx={3} /></g>;
     return (
@@ -120,7 +120,8 @@ function usePointers(place: { current: HTMLDivElement | null }, zoomBy: (factor:
 export type Changes = ReadonlyMap<string, string>;
 
 /** `changes`: of a comparison, what happened to each element. */
-export function Graph({ plan, steps, changes, failed }: { plan: PlanElement[]; steps: StepRow[]; changes?: Changes; failed?: string | undefined }) {
+/** `notes`: of some steps, what to say of them instead of how long they took. */
+export function Graph({ plan, steps, changes, failed, notes }: { plan: PlanElement[]; steps: StepRow[]; changes?: Changes; failed?: string | undefined; notes?: ReadonlyMap<number, string> }) {
     const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
     const [zoom, setZoom] = useState(1);
     const [view, setView] = useState<Rect>(EVERYWHERE);
@@ -197,7 +198,7 @@ export function Graph({ plan, steps, changes, failed }: { plan: PlanElement[]; s
                     })}
                     {boxes.map((box) => {
                         const change = changes?.get(box.name);
-                        const node = <Node key={box.name} box={box} step={byName.get(box.name)} undone={undoOrder.get(box.name) ?? 0} focus={box.name === focused} byName={byName} />;
+                        const node = <Node key={box.name} box={box} step={byName.get(box.name)} undone={undoOrder.get(box.name) ?? 0} focus={box.name === focused} byName={byName} note={notes?.get(byName.get(box.name)?.seq ?? -1)} />;
                         return change ? <g key={box.name} class={`change c-${change}`}>{node}</g> : node;
                     })}
                 </svg>

@@ -2,7 +2,6 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, ask } from "../base/api";
 import { useAsk } from "../base/ask";
 import type { Element } from "../base/layout";
 import { here, query, setQuery } from "../base/place";
@@ -10,7 +9,9 @@ import { one } from "../base/query";
 import { visible, words } from "../base/text";
 import type { Event, Log, Page, StepRow } from "../base/types";
 import { Empty, Failure, Loading, Status, Text, Time, Took, Until } from "./bits";
+import { nestedRows, startedId, type Family } from "./children";
 import { Json } from "./json";
+import { usePages } from "./pages";
 import { Rows } from "./window";
 
 // ---- steps -----------------------------------------------------------------------------------------
@@ -42,26 +43,23 @@ export function note(step: StepRow) {
 /** Of these the time so far counts; one that is ready again has been called, and is not under way. */
 const isUnderWay = (step: StepRow): boolean => !!step.locked_by || step.status === "waiting" || step.status === "waiting_decision";
 
-/** A step that started something leads there. */
-function Started({ step }: { step: StepRow }) {
-    if (step.kind !== "start") return null;
-    const found = /"id":\s*"([0-9a-f-]{36})"/.exec(step.output_preview ?? "");
-    return found ? <a href={`${step.handler ? "jobs" : "instances"}/${found[1]}`}>what it started</a> : null;
-}
+/** A step of a function that has recorded a job leads there; instances stand below their steps. */
+const Started = ({ step }: { step: StepRow }) => step.handler && startedId(step) ? <a href={`jobs/${startedId(step)}`}>the job</a> : null;
 
-export function Steps({ rows }: { rows: TreeRow[] }) {
+export function Steps({ rows, family }: { rows: TreeRow[]; family: Family }) {
     if (!rows.length) return <Empty reason="none"><p>Nothing has happened yet.</p></Empty>;
-    const draw = ({ step, depth }: TreeRow) => (
+    const draw = ({ step, depth }: TreeRow) => [
         <tr key={step.id} data-testid="step-row" data-step={step.name} data-seq={step.seq} data-status={step.status}>
             <td class="c-key"><a class={`row-link d-${Math.min(depth, 6)}`} href={here({ step: String(step.seq) })}><Text text={step.name} /></a></td>
-            <td class="muted">{words(step.kind)}</td>
+            <td class="muted">{family.get(step.seq)?.tally ? "map" : words(step.kind)}</td>
             <td class="muted mono clip-short wide-screen">{step.handler && <Text text={step.handler} />}</td>
             <td class="c-status"><Status status={step.status} of="step" /></td>
             <td class="right" data-label="took"><Took from={step.finished_at || isUnderWay(step) ? step.started_at : null} to={step.finished_at} /></td>
             <td class="right num" data-label="failed calls">{step.kind === "task" || step.kind === "function" ? `${step.attempts}/${step.max_attempts}` : ""}</td>
             <td class="clip">{note(step)}<Started step={step} /></td>
-        </tr>
-    );
+        </tr>,
+        ...nestedRows(step, depth, family.get(step.seq), 7),
+    ];
     return (
         <div class="table-wrap"><table class="rows" data-testid="steps">
             <thead><tr><th class="wide">step</th><th>kind</th><th class="wide-screen">handler</th><th>status</th><th class="right">took</th><th class="right">failed calls</th><th class="wide">note</th></tr></thead>
@@ -76,36 +74,6 @@ function Data({ value }: { value: unknown }) {
     if (value === null || value === undefined || (typeof value === "object" && !Object.keys(value as object).length)) return null;
     const text = JSON.stringify(value);
     return text.length < 90 ? <code class="muted">{visible(text)}</code> : <details><summary class="mono muted">{visible(text.slice(0, 80))} …</summary><Json text={text} /></details>;
-}
-
-interface Paged<T> { items: T[]; next: string | null; error: ApiError | null; isAsking: boolean; older: () => void; again: () => void }
-
-/** Pages that add up; `again` reads as many as are shown. */
-function usePages<T>(target: string, size: number): Paged<T> {
-    const [state, setState] = useState<{ items: T[]; next: string | null; error: ApiError | null; isAsking: boolean }>({ items: [], next: null, error: null, isAsking: true });
-    const count = useRef(size);
-    const read = async (target: string, from: T[], cursor: string | null, wanted: number, signal?: AbortSignal) => {
-        let items = from, next = cursor;
-        do {
-            const page = await ask<Page<T>>(`${target}&limit=${size}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, signal);
-            items = [...items, ...page.items];
-            next = page.next ?? null;
-        } while (next && items.length < wanted);
-        setState({ items, next, error: null, isAsking: false });
-    };
-    const fail = (reason: unknown) => setState((old) => ({ ...old, error: reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, target), isAsking: false }));
-    useEffect(() => {
-        const abort = new AbortController();
-        count.current = size;
-        setState((old) => ({ ...old, isAsking: true }));
-        read(target, [], null, size, abort.signal).catch((reason: unknown) => { if (!abort.signal.aborted) fail(reason); });
-        return () => abort.abort();
-    }, [target]);
-    return {
-        ...state,
-        older: () => { count.current += size; setState((old) => ({ ...old, isAsking: true })); read(target, state.items, state.next, state.items.length + 1).catch(fail); },
-        again: () => void read(target, [], null, count.current).catch(fail),
-    };
 }
 
 export function Events({ of, count }: { of: string; count: number }) {

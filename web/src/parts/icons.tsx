@@ -36,6 +36,8 @@ const PATHS: Record<string, string> = {
     fork: "M3 8h4M7 8c2 0 2-4 6-4M7 8c2 0 2 4 6 4",
     flag: "M4 14V3h8l-2 2.500L12 8H4",
     box: "M3 4h10v8H3z",
+    child: "M3 2.500h5v4H3zM8 9.500h5v4H8zM5.500 6.500v5H8",
+    stack: "M2.500 2.500h8v5h-8zM5 7.500v2.700h8V5h-2.500M7.500 10.200v3H14V8",
 };
 
 const THICK = new Set(["dots", "more"]);

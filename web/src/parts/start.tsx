@@ -10,7 +10,7 @@ import { quoted, shortId } from "../base/text";
 import type { InstanceRow, Page } from "../base/types";
 import { hasFeature } from "../base/who";
 import { JsonEditor } from "./json";
-import { sheet, type Values } from "./sheet";
+import { sheet, type Field, type Values } from "./sheet";
 
 // ---- drafts ----------------------------------------------------------------------------------------
 
@@ -120,6 +120,17 @@ function StartInput({ workflow, values, set }: { workflow: string; values: Value
     );
 }
 
+// ---- known keys ------------------------------------------------------------------------------------
+
+const EXISTING: Record<string, string> = {
+    return: "the earlier one is given back, and nothing is started", fail: "it is refused", restart_failed: "the earlier one begins anew if it has failed", new_if_ended: "if the earlier one has ended, this one takes its key and starts",
+};
+export const existingField = (what: string): Field => ({ name: "on_existing", label: "If the key is known", kind: "choice", options: Object.keys(EXISTING), value: "return", hint: (values) => EXISTING[values["on_existing"] ?? "return"]!, isShown: (values) => !!values["key"], testId: `${what}-existing` });
+export const existingOf = (values: Values): { on_existing?: string } => values["on_existing"] && values["on_existing"] !== "return" ? { on_existing: values["on_existing"] } : {};
+export const existingCli = (values: Values): string => existingOf(values).on_existing ? ` --on-existing ${values["on_existing"]}` : "";
+
+// ---- the sheet -------------------------------------------------------------------------------------
+
 /** "a:b, c:d" as an object of tags. */
 function tagsOf(text: string): Record<string, string> {
     return Object.fromEntries(text.split(",").map((it) => it.trim()).filter((it) => it.includes(":")).map((it) => [it.slice(0, it.indexOf(":")), it.slice(it.indexOf(":") + 1)]));
@@ -137,14 +148,14 @@ export function startForm(workflow: string, version: number, input = "", version
             ...(versions.length > 1 ? [{ name: "version", label: "Version", kind: "choice" as const, value: String(version), options: versions.map(String), testId: "start-version" }] : []),
             { name: "input", label: "Input", kind: "own", value: input, draw: (values, set) => <StartInput workflow={workflow} values={{ version: String(version), ...values }} set={set} />,
               flaw: (values) => !isJsonText(values["input"] ?? "") ? "no JSON" : values["schema"] ? problems(JSON.parse(values["schema"]) as Schema, values["input"]!)[0] ?? "" : "" },
-            { name: "key", label: "Key", kind: "text", hint: "One instance per workflow and key.", testId: "start-key" },
+            { name: "key", label: "Key", kind: "text", hint: "One instance per workflow and key.", testId: "start-key" }, existingField("start"),
             { name: "start_at", label: "Start at", kind: "time", hint: "Now if left empty.", testId: "start-at" },
             ...(hasFeature("tags") ? [{ name: "tags", label: "Tags", kind: "text" as const, hint: "As name:value, with commas between them.", testId: "start-tags" }] : []),
         ],
-        cli: (values) => `cairn start ${quoted(workflow)} --input ${quoted(values["input"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}` : ""}`,
+        cli: (values) => `cairn start ${quoted(workflow)} --input ${quoted(values["input"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}${existingCli(values)}` : ""}`,
         send: async (values) => {
             const tags = tagsOf(values["tags"] ?? "");
-            const head = JSON.stringify({ workflow, version: Number(values["version"] ?? version), ...(values["key"] ? { key: values["key"] } : {}), ...(values["start_at"] ? { start_at: new Date(values["start_at"]).toISOString() } : {}), ...(Object.keys(tags).length ? { tags } : {}) });
+            const head = JSON.stringify({ workflow, version: Number(values["version"] ?? version), ...(values["key"] ? { key: values["key"], ...existingOf(values) } : {}), ...(values["start_at"] ? { start_at: new Date(values["start_at"]).toISOString() } : {}), ...(Object.keys(tags).length ? { tags } : {}) });
             const answer = await send<{ id: string; existing: boolean }>("POST", "/v1/instances", `${head.slice(0, -1)},"input":${values["input"] || "{}"}}`);
             go(`instances/${answer.id}`);
             return { text: answer.existing ? "The key was known; this is the first instance." : `Started ${values["key"] || shortId(answer.id)}` };

@@ -3,12 +3,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { here } from "../base/place";
 import { visible } from "../base/text";
 import type { Why, WhyAction } from "../base/types";
+import { may } from "../base/who";
 import { ACTION_NAMES } from "./actions";
-import { Copy, Text, Time, Until } from "./bits";
+import { Copy, Id, Text, Time, Until } from "./bits";
 
+/** Times within a text of the server, such as the reason of a child. */
+const TIMES = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 const isTime = (value: unknown): value is string => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
+
+/** A name that leads somewhere is a link. */
+function Value({ name, value, why }: { name: string; value: string; why: Why }) {
+    if (name === "id" && why.code === "child") return <a href={`instances/${value}`} data-testid="why-link"><Id id={value} /></a>;
+    if (name === "limit" && may("GET", "/v1/limits")) return <a href={`workers?limit=${encodeURIComponent(value)}`} data-testid="why-link"><Text text={value} /></a>;
+    if (name === "why") return <>{value.split(TIMES).map((part, index) => index % 2 ? <Time key={index} at={part} /> : <Text key={index} text={part} />)}</>;
+    return <b><Text text={value} /></b>;
+}
 
 /** The template with times as this page shows them; text stays text. */
 export function Sentence({ why }: { why: Why }) {
@@ -18,7 +30,7 @@ export function Sentence({ why }: { why: Why }) {
         const before = why.template.slice(last, found.index);
         const value = why.values[found[1]!];
         const Moment = before.endsWith("until ") ? Until : Time;
-        parts.push(before, isTime(value) ? <Moment key={last} at={value} /> : <b key={last}><Text text={String(value ?? "")} /></b>);
+        parts.push(before, isTime(value) ? <Moment key={last} at={value} /> : <Value key={last} name={found[1]!} value={String(value ?? "")} why={why} />);
         last = found.index + found[0].length;
     }
     parts.push(why.template.slice(last));
@@ -42,6 +54,7 @@ export function WhyBox({ whys, allowed, act }: { whys: Why[]; allowed: (action: 
                 <div key={`${why.code}${why.seq ?? ""}${index}`} class={`why u-${why.urgency}`} data-testid="why" data-code={why.code}>
                     <p data-testid="why-text"><Sentence why={why} /></p>
                     <div class="row">
+                        {why.code === "mapping" && why.seq !== null && <a href={here({ tab: "steps", map: String(why.seq), step: null })} data-testid="why-link">Show the elements</a>}
                         {why.actions.filter((it) => allowed(it.action)).map((it) => (
                             <button key={it.action} type="button" data-testid="why-action" data-action={it.action} onClick={() => act(it, why)}>{ACTION_NAMES[it.action] ?? it.action}</button>
                         ))}

@@ -4,7 +4,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, askText } from "../base/api";
 import { useAsk, useEvery, useNews } from "../base/ask";
-import { readPlan, type Element } from "../base/layout";
+import { eachElement, readPlan, type Element } from "../base/layout";
 import { followSubject, type LiveEvent } from "../base/live";
 import { here, query } from "../base/place";
 import { one } from "../base/query";
@@ -12,8 +12,9 @@ import { member, rawOf, scan } from "../base/scan";
 import { isId, plural } from "../base/text";
 import type { Found, Instance as InstanceType, InstanceRow, OutboxEntry, Page, Signal, StepRow, Why, Workflow } from "../base/types";
 import { hasFeature, may } from "../base/who";
-import { act, ACTION_NAMES, instanceAction, instanceActions, signalAction, startAgain } from "../parts/actions";
+import { act, ACTION_NAMES, instanceAction, instanceActions, rerun, signalAction, startAgain } from "../parts/actions";
 import { Copy, Failure, Id, Loading, Status, Text, Time, Took } from "../parts/bits";
+import { ParentLink, tallyText, useFamily } from "../parts/children";
 import { Payload, RemotePayload, StepDrawer, useRaw } from "../parts/drawer";
 import { Graph } from "../parts/graph";
 import { Events, Logs, Steps, tree } from "../parts/happened";
@@ -96,15 +97,26 @@ export function NotFound({ id, what }: { id: string; what: string }) {
     );
 }
 
-/** Of a function: what it has started. */
+/** What undoes each step. */
 function undoers(plan: Element[]): Map<string, string> {
     const found = new Map<string, string>();
-    const walk = (elements: Element[]) => elements.forEach((it) => { if (it.undo) found.set(it.name, it.undo); it.lists?.forEach((list) => walk(list.elements)); });
-    walk(plan);
+    eachElement(plan, (it) => { if (it.undo) found.set(it.name, it.undo); });
+    return found;
+}
+
+/** Of an instance that a map has started: the map's name.  Its definition is a part of its parent's. */
+const mapOf = (it: InstanceType | null, parent: InstanceRow | undefined): string | null => it && parent && it.workflow.startsWith(`${parent.workflow}:`) ? it.workflow.slice(parent.workflow.length + 1) : null;
+
+function planOf(flow: Workflow | null, map: string | null): Element[] {
+    const plan = readPlan((flow?.definition as { steps?: unknown } | undefined)?.steps);
+    if (map === null) return plan;
+    let found: Element[] = [];
+    eachElement(plan, (it) => { if (it.name === map && it.each) found = it.each; });
     return found;
 }
 
 const STEPS_MS = 10_000;
+const NO_WHYS: Why[] = [];
 
 const MARKS: Record<string, string> = { failed: "✗ ", dlq: "✗ ", completed: "✓ ", running: "● ", waiting_signal: "… ", paused: "‖ ", compensating: "↩ " };
 
@@ -146,10 +158,15 @@ export default function Instance({ id }: { id: string }) {
     useEvery(whyEveryMs(whys.data?.items ?? []), whys.again);
     useSubject(id, instance, steps, () => { instance.again(); whys.again(); setCount((it) => it + 1); });
     const it = instance.data;
-    const flow = useAsk<Workflow>(it ? `/v1/workflows/${encodeURIComponent(it.workflow)}/${it.version}` : null, definition);
-    const plan = useMemo(() => readPlan((flow.data?.definition as { steps?: unknown } | undefined)?.steps), [flow.data]);
+    const owner = useAsk<Page<InstanceRow>>(it?.parent ? `/v1/instances?ids=${it.parent}&view=row&limit=1` : null);
+    const parent = owner.data?.items[0], map = mapOf(it, parent), flowName = map === null ? it?.workflow ?? "" : parent!.workflow;
+    const flow = useAsk<Workflow>(it && (!it.parent || owner.data || owner.error) ? `/v1/workflows/${encodeURIComponent(flowName)}/${it.version}` : null, definition);
+    const plan = useMemo(() => planOf(flow.data, map), [flow.data, map]);
     const rows = useMemo(() => tree(plan, steps.data ?? []), [plan, steps.data]);
     const undo = useMemo(() => undoers(plan), [plan]);
+    const all = whys.data?.items ?? NO_WHYS;
+    const family = useFamily(it, steps.data, plan, all, whys.again);
+    const notes = useMemo(() => new Map([...family].flatMap(([seq, nested]): [number, string][] => nested.tally ? [[seq, tallyText(nested.tally)]] : [])), [family]);
     useEffect(() => { if (it) document.title = `${MARKS[it.status] ?? ""}${it.key ?? id.slice(-8)} · Cairn`; }, [it?.status]);
     if (instance.error?.code === "not_found" && !it) return <NotFound id={id} what="instance" />;
     if (instance.error && !it) return <Failure error={instance.error} again={instance.again} />;
@@ -159,16 +176,17 @@ export default function Instance({ id }: { id: string }) {
     const tabs = [...(isCode ? [] : ["graph"]), "timeline", "steps", "events", ...(isCode ? ["logs"] : []), "io", ...(isCode ? [] : ["definition"])];
     const tab = tabs.includes(one(query.value, "tab")) ? one(query.value, "tab") : isCode || isPhone() ? "steps" : "graph";
     const label: Record<string, string> = { graph: "Graph", timeline: "Timeline", steps: `Steps ${steps.data?.length ?? ""}`, events: "Events", logs: "Logs", io: "Input & output", definition: "Definition" };
-    const all = whys.data?.items ?? (it.why ? [it.why] : []);
-    const buttons = instanceActions(it.status, all.some((why) => why.code === "paused_mismatch"));
+    const reasons = whys.data ? all : it.why ? [it.why] : [];
+    const buttons = instanceActions(it.status, { isMismatched: reasons.some((why) => why.code === "paused_mismatch"), isElement: map !== null });
     const click = (action: string) => {
         if (action === "signal") signalAction(it as never, [...new Set((steps.data ?? []).filter((step) => step.waiting_event).map((step) => step.waiting_event!))], reload);
+        else if (action === "rerun") void rerun(it as never, null);
         else if (action === "start-again") void startAgain(it as never);
         else instanceAction(action, it as never, (steps.data ?? []).map((step) => ({ ...step, has_compensation: undo.has(step.name) })), reload);
     };
     const chosen = steps.data?.find((step) => String(step.seq) === one(query.value, "step"));
     const doWhy = (action: { action: string; values: Record<string, unknown> }, why: Why) => void act(action.action, it, why, steps.data ?? [], action.values, reload);
-    const mainOnes = buttons.filter((action) => !["abort", "restart", "start-again"].includes(action)), others = buttons.filter((action) => !mainOnes.includes(action));
+    const mainOnes = buttons.filter((action) => !["abort", "restart", "rerun", "start-again"].includes(action)), others = buttons.filter((action) => !mainOnes.includes(action));
     const button = (action: string) => <button key={action} type="button" class={action === "retry" || action === "resume" ? "primary" : undefined} data-testid={`action-${action}`} onClick={() => click(action)}>{ACTION_NAMES[action]}</button>;
     const allowed = (action: string) => (action === "type-enable" && may("PUT", "/v1/registry/{name}")) || ["workers", "about", "doctor"].includes(action) || (["approve", "reject"].includes(action) ? may("POST", "/v1/instances/{id}/steps/{step}/decision")
         : ["requeue", "edit"].includes(action) ? may("POST", "/v1/dlq/{id}/requeue") : action === "force" ? buttons.includes("resume-force") : buttons.includes(action));
@@ -178,25 +196,26 @@ export default function Instance({ id }: { id: string }) {
             <div class="row head">
                 <h1 data-testid="instance-key">{it.key ? <Text text={it.key} /> : <Id id={id} />}</h1><span class="nowrap">{it.key && <Id id={id} />}<Copy text={id} label="Copy the id" /></span>
                 <Status status={it.status} id="instance-status" />
-                <a href={`${isCode ? "functions" : "workflows"}/${encodeURIComponent(it.workflow)}/${it.version}`}><Text text={it.workflow} /> v{it.version}</a>
+                <a href={`${isCode ? "functions" : "workflows"}/${encodeURIComponent(flowName)}/${it.version}`}><Text text={flowName} /> v{it.version}</a>
                 {it.generation > 1 && <span class="muted">generation {it.generation}</span>}
                 <span class="muted"><Time at={it.created_at} prefix="created " /></span>{it.started_at && <span class="muted">{it.finished_at ? "took" : "for"} <Took from={it.started_at} to={it.finished_at} /></span>}
-                {it.parent && <a href={`instances/${it.parent}`}>started by …{it.parent.slice(-8)}</a>}
+                {it.parent && <ParentLink id={it.parent} parent={parent} map={map} />}
+                {it.source && <a data-testid="source" href={`instances/${it.source}`}>rerun of <Id id={it.source} /></a>}
                 <Tags tags={it.tags} />
             </div>
-            {all.length > 0 ? <WhyBox whys={all} allowed={allowed} act={doWhy} />
+            {reasons.length > 0 ? <WhyBox whys={reasons} allowed={allowed} act={doWhy} />
                 : it.last_error && <section class="why-box"><div class="why u-failing" data-testid="why"><p data-testid="why-text"><Text text={`${it.last_error.step ?? ""}: ${it.last_error.message}`} /></p></div></section>}
             <div class="row actions">{mainOnes.map(button)}
                 {others.length > 0 && <Menu label="more" id="more-actions">{others.map(button)}</Menu>}</div>
             <div class="tabs" role="tablist">{tabs.map((name) => <a key={name} role="tab" aria-selected={name === tab} data-testid={`tab-${name}`} href={here({ tab: name, step: null })}>{label[name]}</a>)}</div>
-            {tab === "graph" && (steps.data && flow.data ? <Graph plan={plan} steps={steps.data} failed={it.last_error?.step} /> : <Loading />)}
+            {tab === "graph" && (steps.data && flow.data ? <Graph plan={plan} steps={steps.data} failed={it.last_error?.step} notes={notes} /> : <Loading />)}
             {tab === "timeline" && (steps.data ? <Timeline id={id} steps={steps.data} count={count} /> : <Loading />)}
-            {tab === "steps" && (steps.data ? <Steps rows={rows} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
+            {tab === "steps" && (steps.data ? <Steps rows={rows} family={family} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
             {tab === "events" && <Events of={`/v1/instances/${id}`} count={count} />}
             {tab === "logs" && <Logs id={id} count={count} />}
             {tab === "io" && <InputOutput id={id} status={it.status} count={count} />}
-            {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>As it is kept</h3><Json text={JSON.stringify(flow.data.definition)} name={it.workflow} /></div>}
-            {chosen && <StepDrawer key={chosen.seq} instance={it} step={chosen} steps={steps.data ?? []} undo={undo.get(chosen.name)} whys={all} count={count} reload={reload} act={doWhy} allowed={allowed} />}
+            {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>{map === null ? "As it is kept" : "The workflow that it is a part of"}</h3><Json text={JSON.stringify(flow.data.definition)} name={it.workflow} /></div>}
+            {chosen && <StepDrawer key={chosen.seq} instance={it} step={chosen} steps={steps.data ?? []} plan={plan} canRerun={buttons.includes("rerun") && !isCode} undo={undo.get(chosen.name)} whys={reasons} family={family} count={count} reload={reload} act={doWhy} allowed={allowed} />}
         </section>
     );
 }

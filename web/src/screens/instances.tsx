@@ -15,7 +15,7 @@ import { sheet } from "../parts/sheet";
 import { WhyLine } from "../parts/why";
 
 export const STATUSES = ["pending", "running", "waiting_signal", "paused", "compensating", "dlq", "completed", "failed", "cancelled", "aborted"];
-const FILTERS = ["status", "workflow", "version", "q", "tag", "has", "group", "from", "to"];
+const FILTERS = ["status", "workflow", "version", "q", "tag", "has", "group", "parent", "from", "to"];
 const VIEWS: View[] = [
     ["all", "All", {}], ["flight", "In flight", { status: "running,waiting_signal,compensating" }], ["person", "Needs a person", { status: "paused,dlq" }],
     ["failed", "Failed, 24 h", { status: "failed", from: "-24h" }], ["planned", "Planned", { status: "pending" }],

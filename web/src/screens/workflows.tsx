@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { ApiError, ask, send } from "../base/api";
 import { useAsk, useEvery, useNews } from "../base/ask";
 import { changes } from "../base/changes";
-import { readPlan, type Element } from "../base/layout";
+import { eachElement, opened, readPlan, type Element } from "../base/layout";
 import { go, here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
 import { grouped, plural, words } from "../base/text";
@@ -171,11 +171,9 @@ function Grid({ name, version }: { name: string; version: number }) {
 interface Handler { handler: string; of: string[]; isUndo: boolean }
 function handlersOf(plan: Element[]): Handler[] {
     const found = new Map<string, Handler>();
-    const walk = (elements: Element[]) => elements.forEach((it) => {
+    eachElement(plan, (it) => {
         for (const [handler, isUndo] of [[it.handler, false], [it.undo, true]] as const) if (handler) { const known = found.get(handler); if (known) known.of.push(it.name); else found.set(handler, { handler, of: [it.name], isUndo }); }
-        it.lists?.forEach((list) => walk(list.elements));
     });
-    walk(plan);
     return [...found.values()];
 }
 
@@ -203,7 +201,7 @@ export function Workflow({ name, version, kind }: { name: string; version: strin
     const versions = useAsk<{ version: number }[]>(name, versionsOf);
     const recent = useAsk<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&limit=20&view=row`);
     useNews((digest) => digest.instances.length > 0, recent.again, 5000);
-    const plan = useMemo(() => readPlan((flow.data?.definition as { steps?: unknown } | undefined)?.steps), [flow.data]);
+    const plan = useMemo(() => readPlan((flow.data?.definition as { steps?: unknown } | undefined)?.steps), [flow.data]), drawn = useMemo(() => opened(plan), [plan]);
     if (flow.error && !flow.data) return flow.error.code === "not_found" ? <section class="empty" data-testid="error" data-code="not_found"><h1>There is no {kind} <Text text={name} />{version !== "latest" && ` v${version}`}.</h1><p><a href={`${kind}s`}>All {kind}s</a></p></section> : <Failure error={flow.error} again={flow.again} />;
     if (!flow.data) return <Loading />;
     const it = flow.data, isCode = isFunction(it), word = isCode ? "functions" : "workflows";
@@ -223,7 +221,7 @@ export function Workflow({ name, version, kind }: { name: string; version: strin
             </div>
             {isCode && <Standing name={name} />}
             <div class="tabs" role="tablist">{tabs.map((other) => <a key={other} role="tab" aria-selected={other === tab} data-testid={`tab-${other}`} href={here({ tab: other })}>{label[other]}</a>)}</div>
-            {tab === "graph" && <Graph plan={plan} steps={[]} />}
+            {tab === "graph" && <Graph plan={drawn} steps={[]} />}
             {tab === "grid" && <Grid name={name} version={it.version} />}
             {tab === "file" && <div data-testid="definition"><Outline plan={plan} /><h3>As it is kept</h3><Json text={JSON.stringify(it.definition)} name={`${name}-${it.version}`} /></div>}
             {tab === "handlers" && <Handlers name={name} plan={plan} />}
@@ -244,7 +242,7 @@ export function Diff({ name }: { name: string }) {
     const versions = useAsk<{ version: number }[]>(name, versionsOf);
     const steps = (it: WorkflowType | null): unknown => (it?.definition as { steps?: unknown } | undefined)?.steps;
     const list = useMemo(() => before.data && after.data ? changes(steps(before.data), steps(after.data)) : [], [before.data, after.data]);
-    const plans = useMemo(() => [readPlan(steps(before.data)), readPlan(steps(after.data))] as const, [before.data, after.data]);
+    const plans = useMemo(() => [opened(readPlan(steps(before.data))), opened(readPlan(steps(after.data)))] as const, [before.data, after.data]);
     const marks = useMemo(() => new Map(list.map((it) => [it.step, it.change])), [list]);
     if (before.error || after.error) return <Failure error={(before.error ?? after.error)!} />;
     if (!before.data || !after.data) return <Loading />;

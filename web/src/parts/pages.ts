@@ -1,0 +1,36 @@
+// pages.ts - pages of a route that add up.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, ask } from "../base/api";
+import type { Page } from "../base/types";
+
+interface Paged<T> { items: T[]; next: string | null; error: ApiError | null; isAsking: boolean; older: () => void; again: () => void }
+
+/** Pages that add up; `again` reads as many as are shown. */
+export function usePages<T>(target: string, size: number): Paged<T> {
+    const [state, setState] = useState<{ items: T[]; next: string | null; error: ApiError | null; isAsking: boolean }>({ items: [], next: null, error: null, isAsking: true });
+    const count = useRef(size);
+    const read = async (target: string, from: T[], cursor: string | null, wanted: number, signal?: AbortSignal) => {
+        let items = from, next = cursor;
+        do {
+            const page = await ask<Page<T>>(`${target}&limit=${size}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, signal);
+            items = [...items, ...page.items];
+            next = page.next ?? null;
+        } while (next && items.length < wanted);
+        setState({ items, next, error: null, isAsking: false });
+    };
+    const fail = (reason: unknown) => setState((old) => ({ ...old, error: reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, target), isAsking: false }));
+    useEffect(() => {
+        const abort = new AbortController();
+        count.current = size;
+        setState((old) => ({ ...old, isAsking: true }));
+        read(target, [], null, size, abort.signal).catch((reason: unknown) => { if (!abort.signal.aborted) fail(reason); });
+        return () => abort.abort();
+    }, [target]);
+    return {
+        ...state,
+        older: () => { count.current += size; setState((old) => ({ ...old, isAsking: true })); read(target, state.items, state.next, state.items.length + 1).catch(fail); },
+        again: () => void read(target, [], null, count.current).catch(fail),
+    };
+}
