@@ -1,9 +1,9 @@
-// keeping.test.mjs - what starts by itself, how long history is kept, and what waits to be delivered.
+// keeping.test.mjs - what starts by itself, what is limited, how long history is kept, and what waits to be delivered.
 //
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deploy } from "./flows.mjs";
-import { gone, group, scenario, seen, until } from "./rig.mjs";
+import { axeSource, flawsOf, gone, group, scenario, seen, until } from "./rig.mjs";
 
 const rowOf = (page, name) => page.locator(`[data-testid=schedule-row][data-id="${name}"]`);
 const put = (server, name, spec) => server.must("PUT", `/v1/schedules/${encodeURIComponent(name)}`, spec);
@@ -139,8 +139,9 @@ shared("names of schedules are text, wherever they stand", async (server, { page
 const TOKENS = ["view", "produce", "work", "operate"].map((role) => `${role} secret-secret-secret-${role}-1 ${role}-ann\n`).join("");
 const as = (role) => ({ Authorization: `Bearer secret-secret-secret-${role}-1` });
 
-scenario("schedules, retention and delivery: each role has the buttons that it may use", async (server, { page, id, open, visit }) => {
+scenario("schedules, limits, retention and delivery: each role has the buttons that it may use", async (server, { page, id, open, visit }) => {
     await server.must("PUT", "/v1/schedules/nightly", { cron: "0 2 * * *", task: "k.night" }, as("operate"));
+    await server.must("PUT", "/v1/limits/nights", { types: "k.night", concurrency: 1 }, as("operate"));
     const shown = { view: ["list", "retention", "delivery"], produce: ["list", "delivery"], work: ["delivery"], operate: ["list", "buttons", "retention", "delivery"] };
     for (const [role, parts] of Object.entries(shown)) {
         const has = (part) => parts.includes(part) ? 1 : 0;
@@ -160,7 +161,11 @@ scenario("schedules, retention and delivery: each role has the buttons that it m
             await id("schedule-row").getByRole("link").first().click();
             await seen(id("schedule"));
             for (const button of ["schedule-run", "schedule-toggle", "action-schedule-edit", "action-schedule-remove"]) assert.equal(await id(button).count(), has("buttons"), `${role}: ${button}`);
+            await visit("workers");
+            await seen(id("limit-row"));
+            for (const button of ["action-limit-new", "action-limit-edit", "action-limit-remove"]) assert.equal(await id(button).count(), has("buttons"), `${role}: ${button}`);
         }
+        assert.equal((await server.call("PUT", "/v1/limits/nights", { types: "k.night", concurrency: 1 }, as(role))).status, has("buttons") ? 200 : 403, role);
         assert.equal((await server.call("POST", "/v1/schedules/nightly/pause", {}, as(role))).status, has("buttons") ? 200 : 403, role);
         assert.equal((await server.call("PUT", "/v1/retention", { keys_ms: null }, as(role))).status, has("buttons") ? 200 : 403, role);
         await id("sign-out").click();
@@ -210,4 +215,52 @@ scenario("what waits to be delivered, and what was given up", async (server, { p
     await server.must("POST", `/v1/outbox/${(await server.must("POST", "/v1/outbox/claim", { worker: "d1" })).events[0].id}/ack`, {});
     await visit("settings");
     await gone(waiting.first());
+}, { marked: true });
+
+scenario("a limit is made, seen to be full, changed and removed", async (server, { page, id, open }) => {
+    const row = (name) => page.locator(`[data-testid=limit-row][data-name="${name}"]`), hostile = "<img src=x onerror=alert(1)>";
+    await page.addInitScript(axeSource());
+    await open("workers");
+    await seen(id("limits").getByText("None: as many tasks run as workers have places."));
+    await id("action-limit-new").click();
+    await id("limit-name").fill(hostile);
+    await id("limit-types").fill("l.%");
+    assert.equal(await id("sheet-confirm").isDisabled(), true, "neither a number nor a rate");
+    await id("limit-rate").fill("many");
+    assert.equal(await id("sheet-confirm").isDisabled(), true);
+    await id("limit-rate").fill("100/m");
+    await seen(id("sheet").getByText("100 tasks may begin in 1m."));
+    await id("limit-concurrency").fill("1");
+    assert.deepEqual(await flawsOf(page), []);
+    assert.match(await id("sheet").getByTestId("copy-cli").evaluate((it) => it.closest(".command").textContent), /^cairn limit set '<img src=x onerror=alert\(1\)>' --types l\.% --concurrency 1 --rate 100\/1m/);
+    await id("sheet-confirm").click();
+    await seen(row(hostile).getByText("at most 1 at a time and 100 begin in 1m"));
+    assert.equal(await page.locator("img").count(), 0);
+    const [made] = (await server.must("GET", "/v1/limits")).items;
+    assert.deepEqual([made.types, made.concurrency, made.rate, made.per_group], ["l.%", 1, { n: 100, per_ms: 60_000 }, false]);
+
+    // One runs, one waits for its place: the job says so and leads here.
+    await server.must("POST", "/v1/jobs", { type: "l.one", payload: {} });
+    const task = await server.claim("l.one"), second = (await server.must("POST", "/v1/jobs", { type: "l.one", payload: {} })).id;
+    await seen(page.locator("[data-testid=limit-row][data-taken='1'][data-waiting='1']").getByText("full"));
+    await open(`jobs/${second}`);
+    const why = page.locator("[data-testid=why][data-code=job_ready]").first();
+    await seen(why);
+    assert.match(await why.getByTestId("why-text").textContent(), /^Waits for a place: <img src=x onerror=alert\(1\)> allows 1 at a time\.$/);
+    await why.getByTestId("why-link").click();
+    await seen(page.locator("tr.marked[data-testid=limit-row]"));
+    assert.match(page.url(), /workers\?limit=/);
+
+    await row(hostile).getByTestId("action-limit-edit").click();
+    await id("limit-concurrency").fill("2");
+    await id("limit-rate").fill("");
+    await id("limit-per-group").check();
+    await id("sheet-confirm").click();
+    await seen(row(hostile).getByText("at most 2 at a time, for each group"));
+    await row(hostile).getByTestId("action-limit-remove").click();
+    await seen(id("sheet").getByText("what waits for a place is given out at once"));
+    await id("sheet-confirm").click();
+    await gone(row(hostile));
+    assert.deepEqual((await server.must("GET", "/v1/limits")).items, []);
+    await server.complete(task, {});
 }, { marked: true });

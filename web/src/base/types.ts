@@ -34,6 +34,8 @@ export type DlqRecord = Schemas["DlqRecord"];
 export type Finding = Schemas["Finding"];
 export type Schedule = Schemas["Schedule"];
 export type ScheduleRun = Schemas["ScheduleRun"];
+/** A server may say how many places are taken, and how many tasks wait for one. */
+export type Limit = Schemas["Limit"] & { taken?: number | null; waiting?: number | null };
 export type OutboxEntry = Schemas["OutboxEntry"];
 
 export interface Page<T> { items: T[]; next?: string | null; scanned_to?: string | null }

@@ -275,6 +275,9 @@ export async function enableType(type: string, done: () => void): Promise<void> 
     typeAction(type, true, page.items.find((it) => (it.name ?? it.type) === type)?.runtime ?? "", done);
 }
 
+/** Where the limit stands that a task waits for. */
+export const limitPlace = (why: Why): string => `workers?limit=${encodeURIComponent(String(why.values["limit"] ?? ""))}`;
+
 /** What the first reason of an instance offers, as one click. */
 export async function act(action: string, it: Instance, why: Why, steps: StepRow[], values: Record<string, unknown>, done: () => void): Promise<void> {
     if (action === "signal") return signalAction(it, [String(values["event"] ?? "")].filter(Boolean), done);
@@ -289,6 +292,7 @@ export async function act(action: string, it: Instance, why: Why, steps: StepRow
     if (action === "start-again") return startAgain(it);
     if (action === "type-enable") return enableType(String(values["type"] ?? why.values["type"] ?? ""), done);
     if (action === "workers") return go("workers");
+    if (action === "limit") return go(limitPlace(why));
     if (action === "about" || action === "doctor") return go("settings");
     instanceAction(action === "force" ? "resume-force" : action, it, steps, done);
 }

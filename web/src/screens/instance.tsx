@@ -188,7 +188,7 @@ export default function Instance({ id }: { id: string }) {
     const doWhy = (action: { action: string; values: Record<string, unknown> }, why: Why) => void act(action.action, it, why, steps.data ?? [], action.values, reload);
     const mainOnes = buttons.filter((action) => !["abort", "restart", "rerun", "start-again"].includes(action)), others = buttons.filter((action) => !mainOnes.includes(action));
     const button = (action: string) => <button key={action} type="button" class={action === "retry" || action === "resume" ? "primary" : undefined} data-testid={`action-${action}`} onClick={() => click(action)}>{ACTION_NAMES[action]}</button>;
-    const allowed = (action: string) => (action === "type-enable" && may("PUT", "/v1/registry/{name}")) || ["workers", "about", "doctor"].includes(action) || (["approve", "reject"].includes(action) ? may("POST", "/v1/instances/{id}/steps/{step}/decision")
+    const allowed = (action: string) => (action === "type-enable" && may("PUT", "/v1/registry/{name}")) || ["workers", "limit", "about", "doctor"].includes(action) || (["approve", "reject"].includes(action) ? may("POST", "/v1/instances/{id}/steps/{step}/decision")
         : ["requeue", "edit"].includes(action) ? may("POST", "/v1/dlq/{id}/requeue") : action === "force" ? buttons.includes("resume-force") : buttons.includes(action));
     return (
         <section data-testid="instance" data-id={id}>

@@ -12,6 +12,7 @@ import { askWho, may } from "../base/who";
 import { typeAction } from "../parts/actions";
 import { Command, Copy, Empty, Failure, Loading, Text, Time } from "../parts/bits";
 import { Icon } from "../parts/icons";
+import { LimitsPart } from "../parts/limits";
 
 // ---- workers ---------------------------------------------------------------------------------------
 
@@ -65,6 +66,7 @@ export function Workers() {
                         <td class="right nowrap">{it.is_served === false && it.is_enabled !== false && <Copy text={line(it.type)} id="copy-cli" label={`Copy: ${line(it.type)}`} />}
                             {it.runtime && may("PUT", "/v1/registry/{name}") && (it.is_enabled === false ? <button type="button" data-testid="action-type-enable" onClick={() => typeAction(it.type, true, it.runtime!, types.again)}>Switch on</button> : <button type="button" data-testid="action-type-disable" onClick={() => typeAction(it.type, false, it.runtime!, types.again)}>Switch off</button>)}</td>
                     </tr>))}</tbody></table></div>)}
+            {may("GET", "/v1/limits") && <LimitsPart types={types.data?.items ?? []} />}
         </section>
     );
 }
