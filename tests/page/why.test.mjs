@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
-import { deploy } from "./flows.mjs";
-import { scenario, seen, until } from "./rig.mjs";
+import { deploy, start } from "./flows.mjs";
+import { group, scenario, seen, until } from "./rig.mjs";
 
 const FLOWS = {
     w_task: "  - step: a\n    handler: w.task\n    max_attempts: 3\n    retry: {backoff: fixed, base: 1h}\n",
@@ -145,3 +145,56 @@ scenario("every reason is shown with its sentence, and the command line says the
     }
     assert.equal(Object.keys(REASONS).length, 47);
 }, { options: ["--virtual-clock"] });
+
+const own = group();
+
+own("where the instances of a function stand: called, sleeping, waiting, retrying, paused", async (server, { page, id, open }) => {
+    await server.must("POST", "/v1/workflows", { function: "stands", version: 1 });
+    /** Starts one, and leaves it with this remembered step. */
+    const leave = async (key, step) => {
+        const instance = await start(server, "{}", key, "stands"), task = await server.claim("stands");
+        await server.report("commit", task, { revision: task.revision, outcome: "suspend", steps: [{ seq: 1, key: "one", ...step }] });
+        return instance;
+    };
+    await leave("naps", { kind: "sleep", status: "waiting", delay_ms: 3_600_000 });
+    await leave("naps too", { kind: "sleep", status: "waiting", delay_ms: 3_600_000 });
+    await leave("hopes", { kind: "wait", status: "waiting", event: "never", timeout_ms: 3_600_000 });
+    await leave("tries", { kind: "task", status: "ready", attempts: 1, max_attempts: 3, delay_ms: 3_600_000, error: "the bank is closed" });
+    const held = await leave("held", { kind: "sleep", status: "waiting", delay_ms: 3_600_000 });
+    await server.must("POST", `/v1/instances/${held}/pause`, {});
+    await start(server, "{}", "called", "stands");
+    await server.claim("stands");
+    await open("functions");
+    const stands = async (of) => Object.fromEntries(await Promise.all(["run", "sleeps", "waits", "retries", "lost", "paused"].map(async (it) => [it, await of.getByTestId(`stands-${it}`).locator("b").or(of.locator(`td[data-testid=stands-${it}]`)).textContent()])));
+    const row = page.locator("[data-testid=function-row][data-name=stands]");
+    await until(async () => (await row.getByTestId("stands-sleeps").textContent()) === "2", "the figures");
+    const expected = { run: "1", sleeps: "2", waits: "1", retries: "1", lost: "0", paused: "1" };
+    assert.deepEqual(await stands(row), expected);
+    await row.getByRole("link").first().click();
+    await until(async () => (await id("stands-sleeps").textContent()).startsWith("2"), "the tiles");
+    assert.deepEqual(await stands(id("function")), expected);
+});
+
+own("what failed leads to all that failed alike", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: alike\nversion: 1\nsteps:\n  - step: a\n    handler: a.a\n    max_attempts: 1\n");
+    const ids = [];
+    for (const error of ["card 17 refused", "card 18 refused", "no <b>such</b> account"]) {
+        ids.push(await start(server, "{}", `alike-${error}`, "alike"));
+        await server.fail(await server.claim("a.a"), error);
+    }
+    await open(`instances/${ids[1]}`);
+    await seen(id("same-error").getByText("2 have failed alike"));
+    const group = await id("same-error").getAttribute("data-group");
+    await id("same-error").click();
+    await seen(page.locator(`[data-testid=group][data-group="${group}"][data-count="2"]`));
+    assert.equal(await id("group").count(), 1);
+    await until(async () => (await id("dead-row").count()) === 2, "both");
+    await page.locator("[data-testid=chip][data-name=group]").click();
+    await until(async () => (await id("group").count()) === 2, "all groups");
+    await open(`instances/${ids[2]}`);
+    await seen(id("same-error").getByText("In dead letters"));
+    assert.notEqual(await id("same-error").getAttribute("data-group"), group);
+    await open("instances?workflow=alike");
+    await until(async () => (await id("instance-row").count()) === 3, "the rows");
+    assert.deepEqual(await page.locator("th").evaluateAll((all) => all.filter((it) => it.textContent === "calls").length), 1);
+});

@@ -45,7 +45,7 @@ export const whyEveryMs = (whys: Why[]): number => whys.some((it) => BY_WORKERS.
 
 const SHOWN = 3;
 
-export function WhyBox({ whys, allowed, act }: { whys: Why[]; allowed: (action: string) => boolean; act: (action: WhyAction, why: Why) => void }) {
+export function WhyBox({ whys, allowed, act, more }: { whys: Why[]; more?: ComponentChildren; allowed: (action: string) => boolean; act: (action: WhyAction, why: Why) => void }) {
     const [isOpen, setOpen] = useState(false);
     const shown = isOpen ? whys : whys.slice(0, SHOWN);
     return (
@@ -62,6 +62,7 @@ export function WhyBox({ whys, allowed, act }: { whys: Why[]; allowed: (action: 
                     </div>
                 </div>
             ))}
+            {more}
             {whys.length > SHOWN && !isOpen && <button type="button" class="quiet" onClick={() => setOpen(true)}>and {whys.length - SHOWN} more</button>}
         </section>
     );

@@ -15,6 +15,7 @@ import { requeue } from "../parts/actions";
 import { BulkBar, bulkAction, canBulk } from "../parts/bulk";
 import { Empty, Failure, Loading, Status, Text, Time } from "../parts/bits";
 import { Icon } from "../parts/icons";
+import { Chips } from "../parts/list";
 import { check, Difference, JsonEditor, pretty } from "../parts/json";
 import type { Field } from "../parts/sheet";
 
@@ -135,8 +136,8 @@ export default function Dead() {
     const jobs = useAsk<{ counts: Counts }>(may("GET", "/v1/jobs/counts") ? "/v1/jobs/counts" : null);
     const [open, setOpen] = useState<ReadonlySet<string> | null>(null);
     useNews((digest) => digest.instances.length + digest.jobs.length > 0, () => { groups.again(); instances.again(); jobs.again(); }, 3000);
-    const items = groups.data?.items ?? [], first = items.slice(0, 3).map((it) => it.group);
-    const total: Record<Of, number | undefined> = { dlq: of === "dlq" && groups.data ? items.reduce((sum, it) => sum + it.n, 0) : instances.data?.counts["dlq"]?.n, jobs: jobs.data?.counts["failed"]?.n, instances: instances.data?.counts["failed"]?.n };
+    const chosen = one(query.value, "group"), items = (groups.data?.items ?? []).filter((it) => !chosen || it.group === chosen), first = items.slice(0, 3).map((it) => it.group);
+    const total: Record<Of, number | undefined> = { dlq: of === "dlq" && groups.data && !chosen ? items.reduce((sum, it) => sum + it.n, 0) : instances.data?.counts["dlq"]?.n, jobs: jobs.data?.counts["failed"]?.n, instances: instances.data?.counts["failed"]?.n };
     const isOpen = (group: string) => open ? open.has(group) : first.includes(group);
     const toggle = (group: string) => { const next = new Set(open ?? first); if (!next.delete(group)) next.add(group); setOpen(next); };
     const names = [...new Set(items.map((it) => it.workflow).filter((it): it is string => !!it))];
@@ -144,10 +145,11 @@ export default function Dead() {
         <section data-testid="dead">
             <div class="row head"><h1>Dead letters</h1>
                 {(names.length > 1 || workflow) && of !== "jobs" && <label class="inline">workflow <select data-testid="filter-workflow" value={workflow} onChange={(event) => setQuery({ workflow: event.currentTarget.value })}><option value="">all</option>{[...new Set([...names, ...(workflow ? [workflow] : [])])].map((it) => <option key={it}>{it}</option>)}</select></label>}</div>
-            <div class="tabs" role="tablist">{TABS.map(([name, kind, label]) => <a key={name} role="tab" aria-selected={name === tab[0]} data-testid={`dead-tab-${name}`} href={here({ tab: name === "parked" ? null : name })}>{label} {total[kind] !== undefined && <span class="count">{grouped(total[kind]!)}</span>}</a>)}</div>
+            <div class="tabs" role="tablist">{TABS.map(([name, kind, label]) => <a key={name} role="tab" aria-selected={name === tab[0]} data-testid={`dead-tab-${name}`} href={here({ tab: name === "parked" ? null : name, group: null })}>{label} {total[kind] !== undefined && <span class="count">{grouped(total[kind]!)}</span>}</a>)}</div>
+            <Chips names={["group"]} />
             {!hasGroups ? <div class="card"><Members key={of} group="" of={of} reload={() => undefined} /></div>
                 : groups.error && !groups.data ? <Failure error={groups.error} again={groups.again} /> : !groups.data ? <Loading />
-                : !items.length ? <Nobody />
+                : !items.length ? chosen ? <Empty reason="filter"><p>None of this error is left.</p><a href={here({ group: null })}>All errors</a></Empty> : <Nobody />
                 : items.map((it) => (
                     <article key={it.group} class="card group" data-testid="group" data-group={it.group} data-count={it.n}>
                         <header class="row"><button type="button" class="fold" data-testid="group-fold" aria-expanded={isOpen(it.group)} aria-label={isOpen(it.group) ? "Fold" : "Unfold"} onClick={() => toggle(it.group)}><Icon name={isOpen(it.group) ? "down" : "right"} /></button>

@@ -9,8 +9,8 @@ import { followSubject, type LiveEvent } from "../base/live";
 import { here, query } from "../base/place";
 import { one } from "../base/query";
 import { member, rawOf, scan } from "../base/scan";
-import { isId, plural } from "../base/text";
-import type { Found, Instance as InstanceType, InstanceRow, OutboxEntry, Page, Signal, StepRow, Why, Workflow } from "../base/types";
+import { grouped, isId, plural } from "../base/text";
+import type { ErrorGroup, Found, Instance as InstanceType, InstanceRow, OutboxEntry, Page, Signal, StepRow, Why, Workflow } from "../base/types";
 import { hasFeature, may } from "../base/who";
 import { act, ACTION_NAMES, instanceAction, instanceActions, rerun, signalAction, startAgain } from "../parts/actions";
 import { Copy, Failure, Id, Loading, Status, Text, Time, Took } from "../parts/bits";
@@ -115,6 +115,25 @@ function planOf(flow: Workflow | null, map: string | null): Element[] {
     return found;
 }
 
+// ---- others that failed alike ----------------------------------------------------------------------
+
+/** The group of its error: of those at the same step, the one in which the server finds it. */
+async function groupOf(it: InstanceType, of: "dlq" | "instances", signal: AbortSignal): Promise<ErrorGroup | null> {
+    const groups = (await ask<{ items: ErrorGroup[] }>(`/v1/errors?of=${of}&workflow=${encodeURIComponent(it.workflow)}`, signal)).items.filter((group) => group.step === it.last_error?.step && !group.is_undo);
+    for (const group of groups.slice(0, 5)) {
+        const found = of === "dlq" ? await ask<Page<{ instance_id?: string }>>(`/v1/dlq?instance=${it.id}&group=${group.group}&view=row&limit=1`, signal) : await ask<Page<InstanceRow>>(`/v1/instances?ids=${it.id}&group=${group.group}&view=row&limit=1`, signal);
+        if (found.items.length) return group;
+    }
+    return null;
+}
+
+function SameError({ it }: { it: InstanceType }) {
+    const of = it.status === "dlq" ? "dlq" : it.status === "failed" ? "instances" : null;
+    const found = useAsk<ErrorGroup | null>(of && it.last_error && may("GET", "/v1/errors") ? `${of} ${it.id} ${it.last_error.step}` : null, (_, signal) => groupOf(it, of!, signal)), group = found.data;
+    if (!group) return null;
+    return <p class="same-error"><a data-testid="same-error" data-group={group.group} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${group.group}`}>{group.n > 1 ? `${grouped(group.n)} have failed alike` : "In dead letters"}</a></p>;
+}
+
 const STEPS_MS = 10_000;
 const NO_WHYS: Why[] = [];
 
@@ -203,7 +222,7 @@ export default function Instance({ id }: { id: string }) {
                 {it.source && <a data-testid="source" href={`instances/${it.source}`}>rerun of <Id id={it.source} /></a>}
                 <Tags tags={it.tags} />
             </div>
-            {reasons.length > 0 ? <WhyBox whys={reasons} allowed={allowed} act={doWhy} />
+            {reasons.length > 0 ? <WhyBox whys={reasons} allowed={allowed} act={doWhy} more={<SameError it={it} />} />
                 : it.last_error && <section class="why-box"><div class="why u-failing" data-testid="why"><p data-testid="why-text"><Text text={`${it.last_error.step ?? ""}: ${it.last_error.message}`} /></p></div></section>}
             <div class="row actions">{mainOnes.map(button)}
                 {others.length > 0 && <Menu label="more" id="more-actions">{others.map(button)}</Menu>}</div>

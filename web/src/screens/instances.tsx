@@ -27,6 +27,13 @@ const Cell = ({ row }: { row: InstanceRow }) => row.why
         ? <span class="bad"><Text text={`${row.last_error.step ? `${row.last_error.step}: ` : ""}${oneLine(row.last_error.message)}`} /></span>
         : <span class="muted"><Text text={row.current_steps.join(", ")} /></span>;
 
+/** "2/3" while it is called or awaits the next call; of what has failed, the calls that it took. */
+function callsOf(row: InstanceRow): string {
+    const n = row.why?.values["n"], max = row.why?.values["max"];
+    if (typeof n === "number" && typeof max === "number") return `${n}/${max}`;
+    return row.last_error?.attempt && row.status !== "completed" ? String(row.last_error.attempt) : "";
+}
+
 export const Tags = ({ tags }: { tags: Record<string, string> | null | undefined }) => <>{Object.entries(tags ?? {}).map(([name, value]) => <a key={name} class="chip plain" href={`instances${writeQuery({ tag: [`${name}:${value}`] })}`}><Text text={`${name}:${value}`} /></a>)}</>;
 
 const COLUMNS: Column<InstanceRow>[] = [
@@ -39,6 +46,7 @@ const COLUMNS: Column<InstanceRow>[] = [
     { name: "tags", label: "tags", class: "c-tags", isShown: (rows) => rows.some((it) => it.tags && Object.keys(it.tags).length), cell: (row) => <Tags tags={row.tags} /> },
     { name: "preview", label: "input", class: "clip mono muted", cell: (row) => <Text text={row.input_preview ?? ""} /> },
     { name: "took", label: "took", head: "right", class: "right", cell: (row) => <Took from={row.started_at} to={row.finished_at} /> },
+    { name: "calls", label: "calls", head: "right", class: "right num", isShown: (rows) => rows.some((it) => callsOf(it)), cell: (row) => callsOf(row) },
     { name: "created", label: "created", head: "right", class: "right c-time", cell: (row) => <Time at={row.created_at} /> },
 ];
 

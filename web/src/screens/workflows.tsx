@@ -81,8 +81,6 @@ function deploy(done: () => void): void {
 const sum = (counts: Counts | undefined, names: string[]): string => counts ? countText({ n: names.reduce((all, it) => all + (counts[it]?.n ?? 0), 0), is_more: names.some((it) => counts[it]?.is_more) }) : "–";
 const FLIGHT = ["pending", "running", "waiting_signal", "compensating", "paused", "dlq"];
 
-const FLOW_STANDS: [string, string[]][] = [["in flight", FLIGHT]];
-const CODE_STANDS: [string, string[]][] = [["running", ["pending", "running", "compensating"]], ["waiting", ["waiting_signal"]], ["paused", ["paused", "dlq"]]];
 
 export default function Workflows({ kind }: { kind: Kind }) {
     const list = useAsk<WorkflowSummary[]>(kind, summaries);
@@ -102,13 +100,13 @@ export default function Workflows({ kind }: { kind: Kind }) {
                 {!isCode && may("POST", "/v1/workflows") && <button type="button" data-testid="action-deploy" onClick={() => deploy(list.again)}>Deploy</button>}</div>
             {isCode && <Mismatches names={list.data.map((it) => it.name)} />}
             {!list.data.length ? <Empty reason="new"><p>{isCode ? "No worker has registered a function." : "No workflow has been deployed."}</p></Empty>
-                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{isCode && workers.data && <th class="right">workers</th>}{hasFigures && <>{isCode ? <><th class="right">running</th><th class="right">waiting</th><th class="right">paused</th></> : <th class="right">in flight</th>}<th class="right">failed 24h</th><th class="right">ended 24h</th><th class="right">p50</th><th class="right">last start</th></>}<th /></tr></thead><tbody>
+                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{isCode && workers.data && <th class="right">workers</th>}{hasFigures && <>{isCode ? STANDS.map(([key, label]) => <th key={key} class="right">{label}</th>) : <th class="right">in flight</th>}<th class="right">failed 24h</th><th class="right">ended 24h</th><th class="right">p50</th><th class="right">last start</th></>}<th /></tr></thead><tbody>
                     {rows.map((it) => (
                         <tr key={it.name} data-testid={`${kind}-row`} data-name={it.name}>
                             <td class="c-key"><a class="row-link" href={`${word}/${encodeURIComponent(it.name)}/latest`}><Text text={it.name} /></a></td>
                             <td data-label="versions">{it.versions.slice(0, 6).map((version, index) => <span key={version}>{index > 0 && ", "}<a href={`${word}/${encodeURIComponent(it.name)}/${version}`}>{version}</a></span>)}{it.versions.length > 6 && <span class="muted"> and {it.versions.length - 6} more</span>}</td>
                             {isCode && workers.data && <td class="right num" data-label="workers" data-testid="function-workers">{liveOf(it.name) || <span class="bad"><Icon name="cross" size={12} /> none</span>}</td>}
-                            {hasFigures && <>{(isCode ? CODE_STANDS : FLOW_STANDS).map(([label, statuses]) => <td key={label} class="right num" data-label={label}>{sum(it.counts, statuses)}</td>)}<td data-label="failed 24h" data-testid="failed-24h" class={`right num${it.figures?.failed ? " bad" : ""}`}>{it.figures ? countText({ n: it.figures.failed }) : "–"}</td><td class="right num" data-label="ended 24h" data-testid="ended-24h">{it.figures ? countText({ n: it.figures.completed + it.figures.failed }) : "–"}</td><td class="right num" data-label="p50" title={it.figures?.p95_ms != null ? `95 of 100 take at most ${duration(it.figures.p95_ms)}` : undefined}>{it.figures?.p50_ms != null ? duration(it.figures.p50_ms) : "–"}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
+                            {hasFigures && <>{isCode ? <Stands it={it} /> : <td class="right num" data-label="in flight">{sum(it.counts, FLIGHT)}</td>}<td data-label="failed 24h" data-testid="failed-24h" class={`right num${it.figures?.failed ? " bad" : ""}`}>{it.figures ? countText({ n: it.figures.failed }) : "–"}</td><td class="right num" data-label="ended 24h" data-testid="ended-24h">{it.figures ? countText({ n: it.figures.completed + it.figures.failed }) : "–"}</td><td class="right num" data-label="p50" title={it.figures?.p95_ms != null ? `95 of 100 take at most ${duration(it.figures.p95_ms)}` : undefined}>{it.figures?.p50_ms != null ? duration(it.figures.p50_ms) : "–"}</td><td class="right c-time"><Time at={it.last_start_at} /></td></>}
                             <td class="right nowrap c-buttons"><a href={`instances?workflow=${encodeURIComponent(it.name)}`}>instances</a> {may("POST", "/v1/instances") && <button type="button" data-testid="action-start" onClick={() => startForm(it.name, it.newest, "", it.versions)}>Start</button>}</td>
                         </tr>))}
                 </tbody></table></div>}
@@ -118,10 +116,32 @@ export default function Workflows({ kind }: { kind: Kind }) {
 
 // ---- functions: where they stand -------------------------------------------------------------------
 
-const STANDS: [string, string, (row: InstanceRow) => boolean][] = [
-    ["run", "in a run", (row) => row.status === "running"], ["sleeps", "sleep", (row) => row.why?.code === "sleep"], ["waits", "wait for an event", (row) => row.why?.code === "event"],
-    ["retries", "await a retry", (row) => row.why?.code === "retry_later"], ["paused", "paused", (row) => row.status === "paused"],
+/** Where an instance of a function stands, by what it waits for. */
+const STANDS: [key: string, label: string, about: string][] = [
+    ["run", "running", "called, or about to be"], ["sleeps", "sleeping", "until a time"], ["waits", "waiting", "for an event, or for what it started"],
+    ["retries", "retrying", "after a call that failed"], ["lost", "lost", "their worker was not heard of in time"], ["paused", "paused", "by a person, or since the code no longer matches"],
 ];
+const BY_CODE: Record<string, string> = { sleep: "sleeps", event: "waits", handler_event: "waits", child: "waits", mapping: "waits", retry_later: "retries", lease_over: "lost", lease_stuck: "lost" };
+const standOf = (row: InstanceRow): string => row.status === "paused" ? "paused" : BY_CODE[row.why?.code ?? ""] ?? (row.status === "waiting_signal" ? "waits" : "run");
+
+/** So many are looked at; where there are more, the figures say so. */
+const LOOKED_AT = 200;
+const standing = (name: string): string => `/v1/instances?workflow=${encodeURIComponent(name)}&status=running,waiting_signal,paused&view=row&limit=${LOOKED_AT}`;
+
+function tally(page: Page<InstanceRow> | null): Map<string, number> {
+    const found = new Map<string, number>();
+    for (const row of page?.items ?? []) found.set(standOf(row), (found.get(standOf(row)) ?? 0) + 1);
+    return found;
+}
+
+/** The cells of one function; nothing is asked if none of its instances is under way. */
+function Stands({ it }: { it: WorkflowSummary }) {
+    const isBusy = ["running", "waiting_signal", "paused"].some((status) => it.counts?.[status]?.n);
+    const page = useAsk<Page<InstanceRow>>(isBusy ? standing(it.name) : null), counts = tally(page.data);
+    useNews((digest) => digest.instances.length > 0, page.again, 10_000);
+    return <>{STANDS.map(([key, label]) => { const n = counts.get(key) ?? 0;
+        return <td key={key} data-testid={`stands-${key}`} data-label={label} class={`right num${!n ? " muted" : key === "lost" ? " bad" : key === "retries" ? " warn" : ""}`}>{isBusy && !page.data ? "–" : countText({ n, is_more: !!page.data?.next })}</td>; })}</>;
+}
 
 /** Instances whose code no longer asks for what is remembered come first. */
 function Mismatches({ names }: { names: string[] }) {
@@ -138,13 +158,13 @@ function Mismatches({ names }: { names: string[] }) {
 }
 
 function Standing({ name }: { name: string }) {
-    const page = useAsk<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&status=running,waiting_signal,paused&view=row&limit=500`);
+    const page = useAsk<Page<InstanceRow>>(standing(name)), counts = tally(page.data);
     const types = useAsk<Page<TypeRow>>(may("GET", "/v1/types") ? `/v1/types?of=${encodeURIComponent(name)}` : null);
     useNews((digest) => digest.instances.length > 0, page.again, 5000);
-    const rows = page.data?.items ?? [], live = types.data?.items.find((it) => it.type === name)?.workers_live;
+    const live = types.data?.items.find((it) => it.type === name)?.workers_live;
     return (
         <><div class="tiles">{live !== undefined && <a class={live ? "tile" : "tile bad-tile"} href="workers"><b class="big num">{live}</b><span>live workers</span></a>}
-            {STANDS.map(([key, label, is]) => { const n = rows.filter(is).length; return <div key={key} class={n ? "tile" : "tile dim"} data-testid={`stands-${key}`}><b class="big num">{n}{page.data?.next ? "+" : ""}</b><span>{label}</span></div>; })}</div>
+            {STANDS.map(([key, label, about]) => { const n = counts.get(key) ?? 0; return <div key={key} class={n ? key === "lost" ? "tile bad-tile" : "tile" : "tile dim"} data-testid={`stands-${key}`} title={about}><b class="big num">{countText({ n, is_more: !!page.data?.next })}</b><span>{label}</span></div>; })}</div>
         <Mismatches names={[name]} /></>
     );
 }
