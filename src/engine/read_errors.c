@@ -5,7 +5,9 @@
  * Nothing is kept of groups: they are made of the newest errors when somebody asks.
  */
 #include "base/error.h"
+#include "base/hash.h"
 #include "core/error_group.h"
+#include "core/pattern.h"
 #include "engine/check.h"
 #include "engine/read.h"
 
@@ -15,22 +17,29 @@
 enum { ERRORS_MAX = 10000, PORTION = 500, SAMPLE_BYTES = 500, ERRORS_MS = 2000 };
 
 /* For so long more is looked at. */
-#define LOOK_US (300 * US_PER_MS)
+#define LOOK_US (100 * US_PER_MS)
 
-/* One error; `order` counts them from the newest. */
-struct found_error {
-    struct error_place place;
-    const char *id;
-    size_t order;
-    char pattern[ERROR_PATTERN_TEXT], group[ERROR_GROUP_TEXT];
+/* Errors that are alike so far; they are found from the newest on. */
+struct found_group {
+    struct error_place place; /* of the newest */
+    const char *id, *pattern;
+    int64_t n, first_us, last_us;
+    uint32_t hash;
 };
+
+/* Places of groups by their hash: twice as many as there can be groups. */
+enum { SLOTS = 32768 };
+_Static_assert(SLOTS >= 2 * ERRORS_MAX, "half of them stay free");
 
 /* What was found so far. */
 struct errors {
     struct question *q;
     const struct error_input *in;
-    struct found_error *items;
-    size_t count, scanned;
+    enum error_kind kind;
+    struct found_group *groups;
+    uint16_t *slots; /* number of a group, from 1; 0: free */
+    size_t group_count;
+    size_t looked_at, scanned; /* rows in all, and those of what is asked for */
     bool is_more;
 };
 
@@ -67,97 +76,128 @@ cairn_code check_dlq_list(struct check *check)
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-static void add_error(struct errors *errors, const char *id, const struct error_place *place)
+/* Where an error happened, and what it says.  False: memory ran out. */
+static bool error_of_row(struct arena *arena, enum error_kind kind, const struct error_row *row,
+                         struct error_place *ret_place)
 {
-    if (!place->error || place->at_us < errors->in->since_us)
-        return;
-    struct found_error *found = &errors->items[errors->count];
-    *found = (struct found_error){.place = *place, .id = id, .order = errors->count};
-    error_pattern(place->error, found->pattern);
-    error_group(&found->place, found->pattern, found->group);
-    errors->count++;
+    if (kind == ERRORS_OF_INSTANCES) {
+        struct instance_row instance = {.workflow = row->workflow,
+                                        .last_error = row->error,
+                                        .undo_error = row->undo_error,
+                                        .finished_at_us = row->at_us};
+        return error_of_instance(arena, &instance, ret_place);
+    }
+    struct job_row job = {
+        .type = row->type, .last_error = row->error, .updated_at_us = row->at_us};
+    struct dlq_row record = {.workflow = row->workflow,
+                             .step_name = row->step,
+                             .step_type = row->type,
+                             .reason = row->reason,
+                             .error = row->error,
+                             .created_at_us = row->at_us};
+    *ret_place = kind == ERRORS_OF_JOBS ? error_of_job(&job) : error_of_record(&record);
+    return true;
 }
 
-static cairn_code add_jobs(struct errors *errors, int64_t before, struct list_end *ret_end)
+static bool is_equal(const char *a, const char *b)
 {
-    struct question *q = errors->q;
-    struct list_filter filter = {.statuses = STATUS_BIT(JOB_FAILED),
-                                 .pattern = errors->in->type,
-                                 .before_seq = before,
-                                 .is_row = true};
-    struct job_row *rows = arena_array(q->arena, PORTION, sizeof *rows);
-    NEED(rows, q->error);
-    TRY(list_jobs(q->tx, &filter, rows, PORTION, ret_end, q->error));
-    for (size_t i = 0; i < ret_end->count; i++) {
-        struct error_place place = error_of_job(&rows[i]);
-        add_error(errors, rows[i].id, &place);
+    return (!a && !b) || text_is(a, b);
+}
+
+static bool is_same(const struct found_group *group, const struct error_place *place,
+                    const char *pattern)
+{
+    return group->place.is_undo == place->is_undo && is_equal(group->pattern, pattern) &&
+           is_equal(group->place.workflow, place->workflow) &&
+           is_equal(group->place.step, place->step) &&
+           (place->workflow || is_equal(group->place.type, place->type));
+}
+
+/* The group of an error; a new one is empty. */
+static cairn_code find_group(struct errors *errors, const char *id,
+                             const struct error_place *place, struct found_group **ret_group)
+{
+    char pattern[ERROR_PATTERN_TEXT];
+    error_pattern(place->error, pattern);
+    uint32_t hash = hash_text(HASH_START, pattern);
+    hash = hash_text(hash, place->workflow ? place->workflow : place->type);
+    hash = hash_text(hash, place->step);
+    size_t slot = hash % SLOTS;
+    for (; errors->slots[slot]; slot = (slot + 1) % SLOTS) {
+        *ret_group = &errors->groups[errors->slots[slot] - 1];
+        if ((*ret_group)->hash == hash && is_same(*ret_group, place, pattern))
+            return CAIRN_OK;
     }
+    *ret_group = &errors->groups[errors->group_count++];
+    errors->slots[slot] = (uint16_t)errors->group_count;
+    **ret_group = (struct found_group){.place = *place,
+                                       .id = id,
+                                       .pattern = arena_strdup(errors->q->arena, pattern),
+                                       .first_us = place->at_us,
+                                       .last_us = place->at_us,
+                                       .hash = hash};
+    NEED((*ret_group)->pattern, errors->q->error);
     return CAIRN_OK;
 }
 
-static cairn_code add_instances(struct errors *errors, int64_t before, struct list_end *ret_end)
+/* Whether it is of the type or workflow that is asked for; of instances the store has looked. */
+static bool is_asked_for(const struct errors *errors, const struct error_row *row)
+{
+    const struct error_input *in = errors->in;
+    if (errors->kind == ERRORS_OF_JOBS)
+        return !in->type || pattern_matches(in->type, row->type);
+    return !in->workflow || text_is(in->workflow, row->workflow);
+}
+
+static cairn_code add_error(struct errors *errors, const struct error_row *row)
 {
     struct question *q = errors->q;
-    struct list_filter filter = {.statuses = STATUS_BIT(INSTANCE_FAILED),
-                                 .workflow = errors->in->workflow,
-                                 .before_seq = before,
-                                 .is_row = true};
-    struct instance_row *rows = arena_array(q->arena, PORTION, sizeof *rows);
-    NEED(rows, q->error);
-    TRY(list_instances(q->tx, &filter, rows, PORTION, ret_end, q->error));
-    for (size_t i = 0; i < ret_end->count; i++) {
-        struct error_place place;
-        NEED(error_of_instance(q->arena, &rows[i], &place), q->error);
-        add_error(errors, rows[i].id, &place);
-    }
+    struct error_place place;
+    struct found_group *group;
+    if (!is_asked_for(errors, row))
+        return CAIRN_OK;
+    errors->scanned++;
+    NEED(error_of_row(q->arena, errors->kind, row, &place), q->error);
+    if (!place.error || place.at_us < errors->in->since_us)
+        return CAIRN_OK;
+    const char *id = row->id ? row->id : arena_printf(q->arena, "%lld", (long long)row->seq);
+    NEED(id, q->error);
+    TRY(find_group(errors, id, &place, &group));
+    group->n++;
+    if (place.at_us < group->first_us)
+        group->first_us = place.at_us;
+    if (place.at_us > group->last_us)
+        group->last_us = place.at_us;
     return CAIRN_OK;
 }
 
-static cairn_code add_records(struct errors *errors, int64_t before, struct list_end *ret_end)
-{
-    struct question *q = errors->q;
-    struct dlq_filter filter = {
-        .workflow = errors->in->workflow, .before_id = before, .is_row = true};
-    struct dlq_row *rows = arena_array(q->arena, PORTION, sizeof *rows);
-    NEED(rows, q->error);
-    TRY(list_records(q->tx, &filter, rows, PORTION, ret_end, q->error));
-    for (size_t i = 0; i < ret_end->count; i++) {
-        struct error_place place = error_of_record(&rows[i]);
-        const char *id = arena_printf(q->arena, "%lld", (long long)rows[i].id);
-        NEED(id, q->error);
-        add_error(errors, id, &place);
-    }
-    return CAIRN_OK;
-}
-
-/* The newest ones, portion by portion. */
+/* The newest ones, portion by portion.  Where the store does not look at what is asked for, more are looked at. */
 static cairn_code find_errors(struct errors *errors)
 {
-    const char *of = errors->in->of;
-    struct list_end end = {0};
-    int64_t give_up_us = monotonic_us() + LOOK_US;
-    size_t most = errors->in->most ? errors->in->most : ERRORS_MAX;
-    do {
-        if (strcmp(of, "jobs") == 0)
-            TRY(add_jobs(errors, end.next, &end));
-        else if (strcmp(of, "instances") == 0)
-            TRY(add_instances(errors, end.next, &end));
-        else
-            TRY(add_records(errors, end.next, &end));
-        errors->scanned += end.count;
-    } while (end.next && errors->scanned + PORTION <= most && monotonic_us() < give_up_us);
-    errors->is_more = end.next != 0;
+    struct question *q = errors->q;
+    const struct error_input *in = errors->in;
+    bool is_sieved = in->type || (in->workflow && errors->kind != ERRORS_OF_INSTANCES);
+    size_t most = in->most ? in->most : ERRORS_MAX, count = PORTION;
+    size_t look = is_sieved ? 2 * most : most;
+    int64_t give_up_us = monotonic_us() + LOOK_US, before = 0;
+    struct error_row *rows = arena_array(q->arena, PORTION, sizeof *rows);
+    NEED(rows, q->error);
+    while (count == PORTION && errors->looked_at < look && errors->scanned + PORTION <= most &&
+           (!errors->looked_at || monotonic_us() < give_up_us)) {
+        TRY(STORE(q, scan_errors, errors->kind, in->workflow, before, rows, PORTION, &count));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_error(errors, &rows[i]));
+        errors->looked_at += count;
+        before = count ? rows[count - 1].seq : 0;
+    }
+    if (count == PORTION) {
+        TRY(STORE(q, scan_errors, errors->kind, in->workflow, before, rows, 1, &count));
+        errors->is_more = count > 0;
+    }
     return CAIRN_OK;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
-
-static int compare_errors(const void *a, const void *b)
-{
-    const struct found_error *one = a, *other = b;
-    int order = strcmp(one->group, other->group);
-    return order ? order : (one->order > other->order) - (one->order < other->order);
-}
 
 /* The largest first; of equal ones the one that failed last, then by name. */
 static int compare_groups(const void *a, const void *b)
@@ -170,49 +210,36 @@ static int compare_groups(const void *a, const void *b)
     return strcmp(one->group, other->group);
 }
 
-/* The newest of a group begins it. */
-static cairn_code begin_group(struct question *q, const struct found_error *newest,
-                              struct error_item *ret_group)
+static cairn_code show_group(struct question *q, const struct found_group *group,
+                             struct error_item *ret_item)
 {
-    *ret_group =
-        (struct error_item){.group = newest->group,
-                            .workflow = newest->place.workflow,
-                            .step = newest->place.step,
-                            .type = newest->place.type,
-                            .is_undo = newest->place.is_undo,
-                            .pattern = newest->pattern,
-                            .sample = text_cut(q->arena, newest->place.error, SAMPLE_BYTES),
-                            .newest = newest->id,
-                            .first_at_us = newest->place.at_us,
-                            .last_at_us = newest->place.at_us};
-    NEED(ret_group->sample, q->error);
+    char name[ERROR_GROUP_TEXT];
+    error_group(&group->place, group->pattern, name);
+    *ret_item =
+        (struct error_item){.group = arena_strdup(q->arena, name),
+                            .workflow = group->place.workflow,
+                            .step = group->place.step,
+                            .type = group->place.type,
+                            .is_undo = group->place.is_undo,
+                            .pattern = group->pattern,
+                            .sample = text_cut(q->arena, group->place.error, SAMPLE_BYTES),
+                            .n = group->n,
+                            .newest = group->id,
+                            .first_at_us = group->first_us,
+                            .last_at_us = group->last_us};
+    NEED(ret_item->group && ret_item->sample, q->error);
     return CAIRN_OK;
 }
 
-static void add_to_group(struct error_item *group, int64_t at_us)
-{
-    group->n++;
-    if (at_us < group->first_at_us)
-        group->first_at_us = at_us;
-    if (at_us > group->last_at_us)
-        group->last_at_us = at_us;
-}
-
-static cairn_code make_groups(struct errors *errors, struct page_output *page)
+static cairn_code show_groups(struct errors *errors, struct page_output *page)
 {
     struct question *q = errors->q;
-    page->errors = arena_array(q->arena, errors->count, sizeof *page->errors);
-    NEED(page->errors || !errors->count, q->error);
-    if (!errors->count)
-        return CAIRN_OK;
-    qsort(errors->items, errors->count, sizeof *errors->items, compare_errors);
-    for (size_t i = 0; i < errors->count; i++) {
-        const struct found_error *found = &errors->items[i];
-        if (i == 0 || strcmp(found->group, errors->items[i - 1].group) != 0)
-            TRY(begin_group(q, found, &page->errors[page->count++]));
-        add_to_group(&page->errors[page->count - 1], found->place.at_us);
-    }
-    qsort(page->errors, page->count, sizeof *page->errors, compare_groups);
+    page->errors = arena_array(q->arena, errors->group_count, sizeof *page->errors);
+    NEED(page->errors || !errors->group_count, q->error);
+    for (; page->count < errors->group_count; page->count++)
+        TRY(show_group(q, &errors->groups[page->count], &page->errors[page->count]));
+    if (page->count)
+        qsort(page->errors, page->count, sizeof *page->errors, compare_groups);
     if (page->count > errors->in->limit)
         page->count = errors->in->limit;
     return CAIRN_OK;
@@ -221,12 +248,17 @@ static cairn_code make_groups(struct errors *errors, struct page_output *page)
 cairn_code question_errors(struct question *q, const struct error_input *in,
                            struct page_output *ret_page)
 {
-    struct errors errors = {.q = q, .in = in};
-    errors.items = arena_array(q->arena, ERRORS_MAX, sizeof *errors.items);
-    NEED(errors.items, q->error);
+    struct errors errors = {.q = q,
+                            .in = in,
+                            .kind = strcmp(in->of, "jobs") == 0        ? ERRORS_OF_JOBS
+                                    : strcmp(in->of, "instances") == 0 ? ERRORS_OF_INSTANCES
+                                                                       : ERRORS_OF_RECORDS};
+    errors.groups = arena_array(q->arena, ERRORS_MAX, sizeof *errors.groups);
+    errors.slots = arena_zalloc(q->arena, SLOTS * sizeof *errors.slots);
+    NEED(errors.groups && errors.slots, q->error);
     *ret_page = (struct page_output){0};
     TRY(find_errors(&errors));
-    TRY(make_groups(&errors, ret_page));
+    TRY(show_groups(&errors, ret_page));
     ret_page->n = (int64_t)errors.scanned;
     ret_page->is_more = errors.is_more;
     return CAIRN_OK;

@@ -96,13 +96,13 @@ static cairn_code count_paused(struct question *q, int64_t *ret_failed, int64_t 
 
 static cairn_code count_undo_failed(struct question *q, int64_t *ret_count)
 {
-    struct dlq_row *rows = arena_array(q->arena, DEAD_MAX, sizeof *rows);
+    struct error_row *rows = arena_array(q->arena, DEAD_MAX, sizeof *rows);
     size_t count = 0;
     NEED(rows, q->error);
-    TRY(STORE(q, list_dlq, NULL, 0, rows, DEAD_MAX, &count));
+    TRY(STORE(q, scan_errors, ERRORS_OF_RECORDS, NULL, 0, rows, DEAD_MAX, &count));
     *ret_count = 0;
     for (size_t i = 0; i < count; i++)
-        *ret_count += is_undo_record(&rows[i]);
+        *ret_count += is_undo_record(&(struct dlq_row){.reason = rows[i].reason});
     return CAIRN_OK;
 }
 

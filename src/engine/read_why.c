@@ -70,12 +70,12 @@ cairn_code question_type(struct question *q, const char *type, int32_t version,
 static cairn_code read_type(struct question *q, const char *type, int32_t version,
                             int64_t ready_us, struct why_type *ret_type)
 {
-    struct type_counts counts = {0};
+    struct ready_count counts = {0};
     TRY(question_type(q, type, version, ret_type));
     if (!ret_type->live || ret_type->roomy)
         return CAIRN_OK;
-    TRY(STORE(q, count_type, type, &counts));
-    ret_type->ahead = counts.ready > 0 ? counts.ready - 1 : 0;
+    TRY(STORE(q, count_ready, &type, 1, &counts));
+    ret_type->ahead = counts.count > 0 ? counts.count - 1 : 0;
     ret_type->oldest_us = counts.oldest_us < ready_us ? counts.oldest_us : 0;
     return CAIRN_OK;
 }

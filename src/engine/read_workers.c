@@ -154,16 +154,30 @@ static void sort_types(struct type_list *list)
     list->count = kept;
 }
 
+/* What there is of each type beside what can be claimed. */
+struct type_facts {
+    struct type_list held;         /* steps */
+    struct unready_count *unready; /* in order of types */
+    size_t unready_count;
+};
+
 /* Those of jobs that have not ended, of registry entries, and of steps that can be claimed. */
-static cairn_code find_types(struct question *q, struct type_list *list)
+static cairn_code find_types(struct question *q, const struct type_facts *facts,
+                             struct type_list *list)
 {
     const char **names = arena_array(q->arena, TYPES_MAX, sizeof *names);
+    struct registry_row *entries = arena_array(q->arena, TYPES_MAX, sizeof *entries);
     struct ready_type *ready = arena_array(q->arena, READY_MAX, sizeof *ready);
     size_t count = 0;
-    NEED(names && ready, q->error);
-    TRY(STORE(q, list_types, false, names, TYPES_MAX, &count));
+    NEED(names && entries && ready, q->error);
+    TRY(STORE(q, list_types, true, names, TYPES_MAX, &count));
     for (size_t i = 0; i < count; i++)
         TRY(add_type(q, list, names[i], 0));
+    for (size_t i = 0; i < facts->unready_count; i++)
+        TRY(add_type(q, list, facts->unready[i].type, 0));
+    TRY(STORE(q, list_registry, NULL, entries, TYPES_MAX, &count));
+    for (size_t i = 0; i < count; i++)
+        TRY(add_type(q, list, entries[i].name, 0));
     TRY(STORE(q, list_ready_types, ready, READY_MAX, &count));
     for (size_t i = 0; i < count; i++)
         TRY(add_type(q, list, ready[i].name, ready[i].version));
@@ -211,22 +225,41 @@ static cairn_code find_held_types(struct question *q, struct type_list *list)
     return CAIRN_OK;
 }
 
-static cairn_code show_type(struct question *q, const struct named_type *named,
-                            const struct type_list *held, struct type_item *ret_item)
+static cairn_code read_facts(struct question *q, struct type_facts *ret_facts)
 {
-    struct type_counts counts = {0};
+    struct why_type none;
+    *ret_facts = (struct type_facts){0};
+    TRY(question_type(q, "", 0, &none)); /* the workers are known then */
+    TRY(find_held_types(q, &ret_facts->held));
+    ret_facts->unready = arena_array(q->arena, TYPES_MAX, sizeof *ret_facts->unready);
+    NEED(ret_facts->unready, q->error);
+    return STORE(q, count_unready, ret_facts->unready, TYPES_MAX, &ret_facts->unready_count);
+}
+
+static struct unready_count find_unready(const struct type_facts *facts, const char *type)
+{
+    for (size_t i = 0; i < facts->unready_count; i++)
+        if (strcmp(facts->unready[i].type, type) == 0)
+            return facts->unready[i];
+    return (struct unready_count){0};
+}
+
+static cairn_code show_type(struct question *q, const struct named_type *named,
+                            const struct type_facts *facts, struct ready_count ready,
+                            struct type_item *ret_item)
+{
+    struct unready_count unready = find_unready(facts, named->name);
     struct why_type type;
     TRY(question_type(q, named->name, named->version, &type));
-    TRY(STORE(q, count_type, named->name, &counts));
-    for (size_t i = 0; i < held->count; i++)
-        counts.leased += strcmp(held->items[i].name, named->name) == 0;
+    for (size_t i = 0; i < facts->held.count; i++)
+        unready.leased += strcmp(facts->held.items[i].name, named->name) == 0;
     bool is_served = type.live > 0 && !type.is_off;
     *ret_item = (struct type_item){.type = named->name,
                                    .runtime = type.runtime,
-                                   .ready = counts.ready,
-                                   .later = counts.later,
-                                   .leased = counts.leased,
-                                   .oldest_ready_us = counts.oldest_us,
+                                   .ready = ready.count,
+                                   .later = unready.later,
+                                   .leased = unready.leased,
+                                   .oldest_ready_us = ready.oldest_us,
                                    .workers_live = type.live,
                                    .is_served = is_served        ? 1
                                                 : type.is_judged ? 0
@@ -235,20 +268,31 @@ static cairn_code show_type(struct question *q, const struct named_type *named,
     return CAIRN_OK;
 }
 
+static cairn_code show_types(struct question *q, const struct type_facts *facts,
+                             const struct named_type *types, size_t count,
+                             struct type_item **ret_items)
+{
+    const char **names = arena_array(q->arena, count, sizeof *names);
+    struct ready_count *ready = arena_array(q->arena, count, sizeof *ready);
+    *ret_items = arena_array(q->arena, count, sizeof **ret_items);
+    NEED(names && ready && *ret_items, q->error);
+    for (size_t i = 0; i < count; i++)
+        names[i] = types[i].name;
+    TRY(STORE(q, count_ready, names, count, ready));
+    for (size_t i = 0; i < count; i++)
+        TRY(show_type(q, &types[i], facts, ready[i], &(*ret_items)[i]));
+    return CAIRN_OK;
+}
+
 cairn_code question_types(struct question *q, struct type_item **ret_items, size_t *ret_count)
 {
-    struct type_list list = {0}, held = {0};
-    struct why_type none;
-    TRY(find_types(q, &list));
+    struct type_list list = {0};
+    struct type_facts facts;
+    TRY(read_facts(q, &facts));
+    TRY(find_types(q, &facts, &list));
     sort_types(&list);
-    TRY(question_type(q, "", 0, &none)); /* the workers are known then */
-    TRY(find_held_types(q, &held));
-    *ret_items = arena_array(q->arena, list.count, sizeof **ret_items);
-    NEED(*ret_items, q->error);
     *ret_count = list.count;
-    for (size_t i = 0; i < list.count; i++)
-        TRY(show_type(q, &list.items[i], &held, &(*ret_items)[i]));
-    return CAIRN_OK;
+    return show_types(q, &facts, list.items, list.count, ret_items);
 }
 
 /* The cursor is the last type of the page before. */
@@ -256,23 +300,19 @@ cairn_code answer_types(struct question *q)
 {
     const struct page_input *in = &q->request->in.page;
     struct page_output *page = &q->request->out.page;
-    struct type_list list = {0}, held = {0};
-    struct why_type none;
-    TRY(in->id ? find_types_of(q, in->id, &list) : find_types(q, &list));
+    struct type_list list = {0};
+    struct type_facts facts;
+    struct type_item *items;
+    size_t first = 0;
+    TRY(read_facts(q, &facts));
+    TRY(in->id ? find_types_of(q, in->id, &list) : find_types(q, &facts, &list));
     sort_types(&list);
-    TRY(question_type(q, "", 0, &none)); /* the workers are known then */
-    TRY(find_held_types(q, &held));
-    struct type_item *items = arena_array(q->arena, in->limit, sizeof *items);
-    NEED(items, q->error);
-    *page = (struct page_output){.items = items};
-    for (size_t i = 0; i < list.count; i++) {
-        if (in->cursor && strcmp(list.items[i].name, in->cursor) <= 0)
-            continue;
-        if (page->count == in->limit) {
-            page->next = items[page->count - 1].type;
-            break;
-        }
-        TRY(show_type(q, &list.items[i], &held, &items[page->count++]));
-    }
+    while (in->cursor && first < list.count && strcmp(list.items[first].name, in->cursor) <= 0)
+        first++;
+    size_t left = list.count - first, count = left < in->limit ? left : in->limit;
+    TRY(show_types(q, &facts, list.items + first, count, &items));
+    *page = (struct page_output){.items = items, .count = count};
+    if (left > count)
+        page->next = items[count - 1].type;
     return CAIRN_OK;
 }

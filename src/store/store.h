@@ -252,27 +252,40 @@ struct need_counts {
     int64_t dead;      /* open dead letters */
 };
 
-/* The facts that doctor reports. */
 /* Tasks of one type. */
 enum { TYPE_COUNT_MAX = 10000 };
-struct type_counts {
-    int64_t ready;     /* jobs and steps that can be claimed */
+struct ready_count {
+    int64_t count;     /* jobs and steps that can be claimed */
     int64_t oldest_us; /* since when the oldest of them has been ready; 0: none */
-    int64_t later;     /* jobs whose time has not come */
-    int64_t leased;    /* jobs */
+};
+struct unready_count {
+    const char *type;
+    int64_t later;  /* jobs whose time has not come */
+    int64_t leased; /* jobs */
 };
 
-/* Of what count_type() reads: ready jobs and steps, since when each, later, leased. */
-static inline struct type_counts type_counts_of(const int64_t values[6])
+/* Of what count_ready() reads: jobs and steps, and since when the oldest of each has been ready. */
+static inline struct ready_count ready_count_of(const int64_t values[4])
 {
-    int64_t ready = values[0] + values[1], job_us = values[2], step_us = values[3];
+    int64_t count = values[0] + values[1], job_us = values[2], step_us = values[3];
     bool is_job_first = job_us && (!step_us || job_us < step_us);
-    return (struct type_counts){
-        .ready = ready < TYPE_COUNT_MAX ? ready : TYPE_COUNT_MAX,
-        .oldest_us = is_job_first ? job_us : step_us,
-        .later = values[4] < TYPE_COUNT_MAX ? values[4] : TYPE_COUNT_MAX,
-        .leased = values[5] < TYPE_COUNT_MAX ? values[5] : TYPE_COUNT_MAX};
+    return (struct ready_count){.count = count < TYPE_COUNT_MAX ? count : TYPE_COUNT_MAX,
+                                .oldest_us = is_job_first ? job_us : step_us};
 }
+
+/* An error, as scan_errors() finds it: what tells its group, and no more. */
+enum error_kind { ERRORS_OF_JOBS, ERRORS_OF_INSTANCES, ERRORS_OF_RECORDS };
+struct error_row {
+    int64_t seq;            /* of the job or instance; the id of the record */
+    const char *id;         /* NULL: of a record */
+    const char *workflow;   /* NULL: of a job */
+    const char *type;       /* of the job; of a record the kind of its step */
+    const char *step;       /* of a record */
+    const char *reason;     /* of a record */
+    const char *error;      /* of an instance a JSON object; NULL: none */
+    const char *undo_error; /* of an instance, the same */
+    int64_t at_us;          /* 0: unknown */
+};
 
 /* A worker that no process has seen for this long is forgotten. */
 #define WORKER_KEPT_US (24 * 60 * US_PER_MIN)
@@ -284,6 +297,7 @@ struct family_size {
     int64_t members, open, held; /* open: have not ended; held: have ended and must stay */
 };
 
+/* The facts that doctor reports. */
 struct store_facts {
     char product[PRODUCT_TEXT]; /* "SQLite 3.40.1", "PostgreSQL 15.8 (pooled)" */
     int schema_version, newest_schema_version;

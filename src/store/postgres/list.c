@@ -337,3 +337,33 @@ cairn_code postgres_pick_instances(struct store_tx *tx, const struct list_filter
     *ret_count = (size_t)reader.count;
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+cairn_code postgres_scan_errors(struct store_tx *tx, enum error_kind kind, const char *workflow,
+                                int64_t before, struct error_row *ret_rows, size_t room,
+                                size_t *ret_count, cairn_error *reterr)
+{
+    bool is_of_workflow = kind == ERRORS_OF_INSTANCES && workflow;
+    enum postgres_query query = kind == ERRORS_OF_JOBS      ? PG_SCAN_JOB_ERRORS
+                                : kind == ERRORS_OF_RECORDS ? PG_SCAN_RECORD_ERRORS
+                                : is_of_workflow            ? PG_SCAN_WORKFLOW_ERRORS
+                                                            : PG_SCAN_INSTANCE_ERRORS;
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, INT(before ? before : INT64_MAX), INT(room));
+    if (is_of_workflow)
+        param_text(&params, workflow);
+    TRY(postgres_ask(tx, query, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++)
+        ret_rows[reader.row] = (struct error_row){.seq = value_int(&reader, 0),
+                                                  .id = value_text(&reader, 1),
+                                                  .workflow = value_text(&reader, 2),
+                                                  .type = value_text(&reader, 3),
+                                                  .step = value_text(&reader, 4),
+                                                  .reason = value_text(&reader, 5),
+                                                  .error = value_text(&reader, 6),
+                                                  .undo_error = value_text(&reader, 7),
+                                                  .at_us = value_time(&reader, 8)};
+    *ret_count = (size_t)reader.count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}

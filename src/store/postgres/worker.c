@@ -48,14 +48,34 @@ cairn_code postgres_list_held_steps(struct store_tx *tx, const char *worker,
                               ret_count, reterr);
 }
 
-cairn_code postgres_count_type(struct store_tx *tx, const char *type,
-                               struct type_counts *ret_counts, cairn_error *reterr)
+cairn_code postgres_count_ready(struct store_tx *tx, const char *const *types, size_t count,
+                                struct ready_count *ret_counts, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = PARAMS(tx, TEXT(type), INT(TYPE_COUNT_MAX + 1));
-    TRY(postgres_ask(tx, PG_COUNT_TYPE, &params, &reader, reterr));
-    int64_t values[6] = {value_int(&reader, 0),  value_int(&reader, 1), value_time(&reader, 2),
-                         value_time(&reader, 3), value_int(&reader, 4), value_int(&reader, 5)};
-    *ret_counts = type_counts_of(values);
+    struct postgres_params params = {.arena = tx->arena};
+    if (!count)
+        return CAIRN_OK;
+    param_texts(&params, types, count);
+    param_int(&params, TYPE_COUNT_MAX + 1);
+    TRY(postgres_ask(tx, PG_COUNT_READY, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++) {
+        int64_t values[4] = {value_int(&reader, 0), value_int(&reader, 1),
+                             value_time(&reader, 2), value_time(&reader, 3)};
+        ret_counts[reader.row] = ready_count_of(values);
+    }
     return CAIRN_OK;
+}
+
+cairn_code postgres_count_unready(struct store_tx *tx, struct unready_count *ret_rows,
+                                  size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, INT(TYPE_COUNT_MAX), INT(room));
+    TRY(postgres_ask(tx, PG_COUNT_UNREADY, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++)
+        ret_rows[reader.row] = (struct unready_count){.type = value_text(&reader, 0),
+                                                      .later = value_int(&reader, 1),
+                                                      .leased = value_int(&reader, 2)};
+    *ret_count = (size_t)reader.count;
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }

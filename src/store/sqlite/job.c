@@ -193,5 +193,6 @@ cairn_code sqlite_list_types(struct store_tx *tx, bool is_ready, const char **re
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_LIST_TYPES, reterr);
     bind_int(&query, ":is_ready", is_ready);
+    bind_int(&query, ":most", TYPE_COUNT_MAX);
     return texts_read(&query, ret_types, room, ret_count);
 }

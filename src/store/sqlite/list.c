@@ -361,3 +361,60 @@ cairn_code sqlite_pick_instances(struct store_tx *tx, const struct list_filter *
     *ret_count = found;
     return query_ended(&query);
 }
+
+/* ---- Errors -------------------------------------------------------------------------------- */
+
+static struct error_row read_job_error(struct query *query)
+{
+    return (struct error_row){.seq = sqlite3_column_int64(query->handle, 0),
+                              .id = result_text(query, 1),
+                              .type = result_text(query, 2),
+                              .error = result_text(query, 3),
+                              .at_us = sqlite3_column_int64(query->handle, 4)};
+}
+
+static struct error_row read_instance_error(struct query *query)
+{
+    return (struct error_row){.seq = sqlite3_column_int64(query->handle, 0),
+                              .id = result_text(query, 1),
+                              .workflow = result_text(query, 2),
+                              .error = result_text(query, 3),
+                              .undo_error = result_text(query, 4),
+                              .at_us = sqlite3_column_int64(query->handle, 5)};
+}
+
+static struct error_row read_record_error(struct query *query)
+{
+    return (struct error_row){.seq = sqlite3_column_int64(query->handle, 0),
+                              .workflow = result_text(query, 1),
+                              .type = result_text(query, 2),
+                              .step = result_text(query, 3),
+                              .reason = result_text(query, 4),
+                              .error = result_text(query, 5),
+                              .at_us = sqlite3_column_int64(query->handle, 6)};
+}
+
+cairn_code sqlite_scan_errors(struct store_tx *tx, enum error_kind kind, const char *workflow,
+                              int64_t before, struct error_row *ret_rows, size_t room,
+                              size_t *ret_count, cairn_error *reterr)
+{
+    static struct error_row (*const readers[])(struct query *) = {
+        [ERRORS_OF_JOBS] = read_job_error,
+        [ERRORS_OF_INSTANCES] = read_instance_error,
+        [ERRORS_OF_RECORDS] = read_record_error};
+    bool is_of_workflow = kind == ERRORS_OF_INSTANCES && workflow;
+    enum query_number number = kind == ERRORS_OF_JOBS      ? Q_SCAN_JOB_ERRORS
+                               : kind == ERRORS_OF_RECORDS ? Q_SCAN_RECORD_ERRORS
+                               : is_of_workflow            ? Q_SCAN_WORKFLOW_ERRORS
+                                                           : Q_SCAN_INSTANCE_ERRORS;
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    size_t count = 0;
+    bind_int(&query, ":before", before ? before : INT64_MAX);
+    bind_size(&query, ":room", room);
+    if (is_of_workflow)
+        bind_text(&query, ":workflow", workflow);
+    for (; count < room && query_step(&query) == SQLITE_ROW; count++)
+        ret_rows[count] = readers[kind](&query);
+    *ret_count = count;
+    return query_ended(&query);
+}

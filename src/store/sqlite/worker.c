@@ -49,17 +49,44 @@ cairn_code sqlite_list_held_steps(struct store_tx *tx, const char *worker,
     return rows_read(&query, &step_row_type, ret_rows, room, ret_count);
 }
 
-cairn_code sqlite_count_type(struct store_tx *tx, const char *type,
-                             struct type_counts *ret_counts, cairn_error *reterr)
+/* How many there are, and since when the oldest is ready. */
+static cairn_code count_of_type(struct store_tx *tx, enum query_number number, const char *type,
+                                int64_t *ret_count, int64_t *ret_oldest_us, cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_TYPE, reterr);
-    int64_t values[6];
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
     bind_text(&query, ":type", type);
     bind_int(&query, ":most", TYPE_COUNT_MAX + 1);
     if (query_step(&query) != SQLITE_ROW)
         return query_refused(&query);
-    for (int i = 0; i < 6; i++)
-        values[i] = sqlite3_column_int64(query.handle, i);
-    *ret_counts = type_counts_of(values);
+    *ret_count = sqlite3_column_int64(query.handle, 0);
+    *ret_oldest_us = sqlite3_column_int64(query.handle, 1);
     return CAIRN_OK;
+}
+
+cairn_code sqlite_count_ready(struct store_tx *tx, const char *const *types, size_t count,
+                              struct ready_count *ret_counts, cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t values[4] = {0};
+        TRY(count_of_type(tx, Q_COUNT_READY_JOBS, types[i], &values[0], &values[2], reterr));
+        TRY(count_of_type(tx, Q_COUNT_READY_STEPS, types[i], &values[1], &values[3], reterr));
+        ret_counts[i] = ready_count_of(values);
+    }
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_count_unready(struct store_tx *tx, struct unready_count *ret_rows,
+                                size_t room, size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_UNREADY, reterr);
+    size_t count = 0;
+    bind_int(&query, ":most", TYPE_COUNT_MAX);
+    bind_size(&query, ":room", room);
+    for (; count < room && query_step(&query) == SQLITE_ROW; count++)
+        ret_rows[count] =
+            (struct unready_count){.type = result_text(&query, 0),
+                                   .later = sqlite3_column_int64(query.handle, 1),
+                                   .leased = sqlite3_column_int64(query.handle, 2)};
+    *ret_count = count;
+    return query_ended(&query);
 }

@@ -445,6 +445,58 @@ SELECT r.status,
  GROUP BY r.status
 
 
+-- name: scan_job_errors
+-- doing: list errors
+-- Errors of jobs that have failed, newest first; walks their index.
+--
+--   $1  only numbers below this one
+--   $2  how many at most
+SELECT r.seq, r.id::text, NULL, r.type, NULL, NULL, r.last_error, NULL, r.updated_at
+  FROM workflow.workflow_run AS r
+ WHERE r.status IN ('failed', 'cancelled')
+   AND r.status = 'failed'
+   AND r.deleted_at IS NULL
+   AND r.seq < $1::bigint
+ ORDER BY r.status DESC, r.seq DESC
+ LIMIT $2::bigint
+
+
+-- name: scan_instance_errors
+-- doing: list errors
+-- The same of instances.
+SELECT i.seq, i.id::text, i.workflow, NULL, NULL, NULL, i.last_error::text, i.undo_error::text, i.finished_at
+  FROM workflow.workflow_instance AS i
+ WHERE i.status = 'failed'
+   AND i.seq < $1::bigint
+ ORDER BY i.status DESC, i.seq DESC
+ LIMIT $2::bigint
+
+
+-- name: scan_workflow_errors
+-- doing: list errors
+-- The same of the instances of a workflow.
+--
+--   $3  which
+SELECT i.seq, i.id::text, i.workflow, NULL, NULL, NULL, i.last_error::text, i.undo_error::text, i.finished_at
+  FROM workflow.workflow_instance AS i
+ WHERE i.workflow = $3::text
+   AND i.status = 'failed'
+   AND i.seq < $1::bigint
+ ORDER BY i.workflow DESC, i.status DESC, i.seq DESC
+ LIMIT $2::bigint
+
+
+-- name: scan_record_errors
+-- doing: list errors
+-- The same of open records of the dead letter queue.
+SELECT q.id, NULL, q.workflow, q.step_type, q.step_name, q.reason, q.error, NULL, q.created_at
+  FROM workflow.workflow_dlq AS q
+ WHERE q.is_open
+   AND q.id < $1::bigint
+ ORDER BY q.id DESC
+ LIMIT $2::bigint
+
+
 -- name: find_instance_created
 -- doing: list instances
 -- The first instance with this number or more, and when it was created.

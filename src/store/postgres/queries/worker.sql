@@ -79,50 +79,53 @@ SELECT {step.columns s}
  LIMIT $2::bigint
 
 
--- name: count_type
+-- name: count_ready
 -- doing: count tasks
--- How many tasks of a type there are.
+-- How many tasks of each of these types can be claimed.
 --
---   $1  type
+--   $1  types
 --   $2  how far to count
 --
--- One row: ready jobs, ready steps, since when the oldest of each has been ready, jobs for later, leased
--- jobs.  Walks the indexes of these alone.
-SELECT (SELECT count(*)
-          FROM (SELECT 1
-                  FROM workflow.workflow_run
-                 WHERE status = 'pending' AND is_ready AND deleted_at IS NULL
-                   AND type = $1::text
-                 LIMIT $2::bigint) AS few),
-       (SELECT count(*)
-          FROM (SELECT 1
-                  FROM workflow.workflow_step
-                 WHERE is_ready
-                   AND task_type = $1::text
-                 LIMIT $2::bigint) AS few),
-       (SELECT min(run_at)
-          FROM (SELECT run_at
-                  FROM workflow.workflow_run
-                 WHERE status = 'pending' AND is_ready AND deleted_at IS NULL
-                   AND type = $1::text
-                 LIMIT $2::bigint) AS few),
-       (SELECT min(next_run_at)
-          FROM (SELECT next_run_at
-                  FROM workflow.workflow_step
-                 WHERE is_ready
-                   AND task_type = $1::text
-                 LIMIT $2::bigint) AS few),
-       (SELECT count(*)
-          FROM (SELECT type
-                  FROM workflow.workflow_run
-                 WHERE status = 'pending' AND NOT is_ready AND deleted_at IS NULL
-                 ORDER BY run_at
-                 LIMIT $2::bigint) AS few
-         WHERE type = $1::text),
-       (SELECT count(*)
-          FROM (SELECT 1
-                  FROM workflow.workflow_run AS r
-                 WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
-                   AND r.status = 'leased'
-                   AND r.type = $1::text
-                 LIMIT $2::bigint) AS few)
+-- Rows in the order of the types: ready jobs, ready steps, since when the oldest of each has been ready.
+-- Walks the indexes of these alone.
+SELECT jobs.count, steps.count, jobs.oldest, steps.oldest
+  FROM unnest($1::text[]) WITH ORDINALITY AS given (type, place)
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS count, min(few.run_at) AS oldest
+         FROM (SELECT r.run_at
+                 FROM workflow.workflow_run AS r
+                WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+                  AND r.type = given.type
+                LIMIT $2::bigint) AS few) AS jobs
+ CROSS JOIN LATERAL (
+       SELECT count(*) AS count, min(few.next_run_at) AS oldest
+         FROM (SELECT s.next_run_at
+                 FROM workflow.workflow_step AS s
+                WHERE s.is_ready
+                  AND s.task_type = given.type
+                LIMIT $2::bigint) AS few) AS steps
+ ORDER BY given.place
+
+
+-- name: count_unready
+-- doing: count tasks
+-- Rows (type, jobs for later, leased jobs), in order.  Walks the index of what is for later, and reads what is
+-- leased.
+--
+--   $1  how many of each are looked at
+--   $2  how many rows at most
+SELECT few.type, count(*) FILTER (WHERE few.is_later), count(*) FILTER (WHERE NOT few.is_later)
+  FROM ((SELECT r.type, true AS is_later
+           FROM workflow.workflow_run AS r
+          WHERE r.status = 'pending' AND NOT r.is_ready AND r.deleted_at IS NULL
+          ORDER BY r.run_at
+          LIMIT $1::bigint)
+         UNION ALL
+        (SELECT r.type, false
+           FROM workflow.workflow_run AS r
+          WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
+            AND r.status = 'leased'
+          LIMIT $1::bigint)) AS few
+ GROUP BY few.type
+ ORDER BY few.type COLLATE "C"
+ LIMIT $2::bigint

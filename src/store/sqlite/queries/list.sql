@@ -381,6 +381,59 @@ SELECT r.status,
  LIMIT :room;
 
 
+-- name: scan_job_errors
+-- doing: list errors
+-- Errors of jobs that have failed, newest first.
+--
+--   :before  only numbers below this one
+--   :room    how many at most
+SELECT seq, id, type, last_error, updated_at
+  FROM workflow_run INDEXED BY idx_workflow_run_unsuccessful
+ WHERE status IN ('failed', 'cancelled')
+   AND status = 'failed'
+   AND deleted_at IS NULL
+   AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: scan_instance_errors
+-- doing: list errors
+-- The same of instances.
+SELECT seq, id, workflow, last_error, undo_error, finished_at
+  FROM workflow_instance INDEXED BY idx_workflow_instance_status
+ WHERE status <> 'completed'
+   AND status = 'failed'
+   AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: scan_workflow_errors
+-- doing: list errors
+-- The same of the instances of a workflow.
+--
+--   :workflow  which
+SELECT seq, id, workflow, last_error, undo_error, finished_at
+  FROM workflow_instance INDEXED BY idx_workflow_instance_workflow
+ WHERE workflow = :workflow
+   AND status = 'failed'
+   AND seq < :before
+ ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: scan_record_errors
+-- doing: list errors
+-- The same of open records of the dead letter queue.
+SELECT id, workflow, step_type, step_name, reason, error, created_at
+  FROM workflow_dlq INDEXED BY idx_workflow_dlq_open
+ WHERE is_open = 1
+   AND id < :before
+ ORDER BY id DESC
+ LIMIT :room;
+
+
 -- name: find_instance_created
 -- doing: list instances
 -- The first instance with this number or more, and when it was created.

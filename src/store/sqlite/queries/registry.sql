@@ -35,6 +35,7 @@ SELECT {registry.columns}
 --
 --   :is_ready  1: only types with jobs that can be claimed; 0: all
 --   :room      how many at most
+--   :most      how many jobs for later are looked at
 --
 -- Leaps through idx_workflow_run_claim from type to type.
 WITH RECURSIVE ready (type) AS (
@@ -52,8 +53,10 @@ WITH RECURSIVE ready (type) AS (
 SELECT type FROM ready WHERE type IS NOT NULL
 UNION
 SELECT type
-  FROM workflow_run INDEXED BY idx_workflow_run_scheduled
- WHERE NOT :is_ready AND status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+  FROM (SELECT type
+          FROM workflow_run INDEXED BY idx_workflow_run_scheduled
+         WHERE NOT :is_ready AND status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
+         LIMIT :most)
 UNION
 SELECT type
   FROM workflow_run INDEXED BY idx_workflow_run_leased

@@ -76,48 +76,49 @@ SELECT {step.columns step}, instance.id AS instance_id
  LIMIT :room;
 
 
--- name: count_type
+-- name: count_ready_jobs
 -- doing: count tasks
--- How many tasks of a type there are.
+-- How many jobs of a type can be claimed, and since when the oldest of them could.  Reads the index alone.
 --
 --   :type  which
 --   :most  how far to count
+SELECT count(*), min(run_at)
+  FROM (SELECT run_at
+          FROM workflow_run INDEXED BY idx_workflow_run_claim
+         WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
+           AND type = :type
+         LIMIT :most);
+
+
+-- name: count_ready_steps
+-- doing: count tasks
+-- The same of steps.
+SELECT count(*), min(next_run_at)
+  FROM (SELECT next_run_at
+          FROM workflow_step INDEXED BY idx_workflow_step_ready
+         WHERE is_ready = 1
+           AND task_type = :type
+         LIMIT :most);
+
+
+-- name: count_unready
+-- doing: count tasks
+-- Rows (type, jobs for later, leased jobs), in order.  Walks the indexes of these.
 --
--- One row: ready jobs, ready steps, since when the oldest of each has been ready, jobs for later, leased
--- jobs.  Walks the indexes of these alone.
-SELECT (SELECT count(*)
-          FROM (SELECT 1
-                  FROM workflow_run INDEXED BY idx_workflow_run_claim
-                 WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
-                   AND type = :type
-                 LIMIT :most)),
-       (SELECT count(*)
-          FROM (SELECT 1
-                  FROM workflow_step INDEXED BY idx_workflow_step_ready
-                 WHERE is_ready = 1
-                   AND task_type = :type
-                 LIMIT :most)),
-       (SELECT min(run_at)
-          FROM (SELECT run_at
-                  FROM workflow_run INDEXED BY idx_workflow_run_claim
-                 WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
-                   AND type = :type
-                 LIMIT :most)),
-       (SELECT min(next_run_at)
-          FROM (SELECT next_run_at
-                  FROM workflow_step INDEXED BY idx_workflow_step_ready
-                 WHERE is_ready = 1
-                   AND task_type = :type
-                 LIMIT :most)),
-       (SELECT count(*)
-          FROM (SELECT type
+--   :most  how many of each are looked at
+--   :room  how many rows at most
+SELECT type, sum(is_later), sum(NOT is_later)
+  FROM (SELECT type, is_later
+          FROM (SELECT type, 1 AS is_later
                   FROM workflow_run INDEXED BY idx_workflow_run_scheduled
                  WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
                  LIMIT :most)
-         WHERE type = :type),
-       (SELECT count(*)
-          FROM (SELECT 1
+         UNION ALL
+        SELECT type, is_later
+          FROM (SELECT type, 0 AS is_later
                   FROM workflow_run INDEXED BY idx_workflow_run_leased
                  WHERE status = 'leased'
-                   AND type = :type
-                 LIMIT :most));
+                 LIMIT :most))
+ GROUP BY type
+ ORDER BY type
+ LIMIT :room;
