@@ -22,7 +22,8 @@ const { scan, format, member, rawOf, textOf, Flaw } = await load("scan");
 const { duration, durationMs, exactDuration, relative, formatTime, moment, utc } = await load("time");
 const { cronWords } = await load("cron");
 const { readQuery, writeQuery, changed } = await load("query");
-const { layout, readPlan, BOX } = await load("layout");
+const { layout, namesBefore, readPlan, BOX } = await load("layout");
+const { labelled, ticks } = await load("ticks");
 const { visible, shortId, bytes } = await load("text");
 
 test("the scanner keeps digits and order", () => {
@@ -185,4 +186,28 @@ test("no part of the source makes HTML of text", () => {
     for (const path of walk(join(web, "src"))) if (/\.tsx?$/.test(path) && !path.endsWith(".d.ts"))
         assert.doesNotMatch(readFileSync(path, "utf8"), /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function/, path);
     assert.ok(pathToFileURL(web));
+});
+
+test("a chart's lines are round, reach its highest value, and are few", () => {
+    assert.deepEqual(ticks(0), [0, 1]);
+    assert.deepEqual(ticks(3), [0, 1, 2, 3]);
+    assert.deepEqual(ticks(7), [0, 2, 4, 6, 8]);
+    assert.deepEqual(ticks(1403), [0, 500, 1000, 1500]);
+    for (let max = 1; max < 5000; max += 7) {
+        const all = ticks(max);
+        assert.ok(all.at(-1) >= max && all.at(-2) < max && all.length <= 5, `${max}: ${all}`);
+    }
+    assert.deepEqual(labelled(60, 4), [14, 29, 44, 59]);
+    assert.deepEqual(labelled(1, 4), [0]);
+    assert.deepEqual(labelled(3, 0), [2]);
+});
+
+test("what comes before an element is what a rerun copies", () => {
+    const plan = readPlan([{ step: "a" }, { condition: "c", then: [{ step: "d" }, { step: "e" }], else: [{ step: "f" }] }, { fork: "g", branches: [[{ step: "h" }], [{ step: "i" }, { step: "j" }]] }, { map: "m", steps: [{ step: "k" }] }, { parallel: "p", steps: [{ step: "q" }, { step: "r" }] }, { step: "z" }]);
+    assert.deepEqual(namesBefore(plan, "a"), []);
+    assert.deepEqual(namesBefore(plan, "e"), ["a", "c", "d"]);
+    assert.deepEqual(namesBefore(plan, "j"), ["a", "c", "d", "e", "f", "g", "i"]);
+    assert.deepEqual(namesBefore(plan, "r").slice(-2), ["m", "p"]);
+    assert.deepEqual(namesBefore(plan, "k"), null);
+    assert.equal(namesBefore(plan, "z").includes("q"), true);
 });

@@ -47,6 +47,15 @@ scenario("the overview: what needs a person, counts, charts, types, errors, what
     await id("range-24h").click();
     await seen(page.locator("[data-testid=range-24h][aria-current=true]"));
     assert.match(page.url(), /range=24h/);
+    // One place is pointed at in all charts, and a click leads to what happened then.
+    const plot = id("chart-ended").locator("svg").first(), box = await plot.boundingBox();
+    await page.mouse.move(box.x + box.width - 12, box.y + 40);
+    await until(async () => (await page.locator(".cross-hair").count()) === 3, "the same place in all charts");
+    await page.mouse.move(5, 5);
+    await until(async () => (await page.locator(".cross-hair").count()) === 0, "nothing is pointed at");
+    await plot.click({ position: { x: box.width - 12, y: 40 } });
+    await seen(page.locator("[data-testid=chip][data-name=from]"));
+    await page.goBack();
     await id("chart-ended").getByText("As a table").click();
     await seen(id("chart-ended").getByTestId("chart-table"));
 }, { options: ["--virtual-clock"] });
