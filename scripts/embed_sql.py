@@ -23,6 +23,7 @@ takes on tables that are there:
 
     -- 0013_pauses: who has paused an instance, why and when; NULL unless it is paused.
     -- locks: workflow_instance for a moment
+    -- oldest: 0039
 
 `CREATE INDEX CONCURRENTLY IF NOT EXISTS NAME ON TABLE ...;` in a migration of PostgreSQL goes into its `ahead`: it is
 executed before the migration, outside of a transaction, while work goes on.  The migration itself creates the
@@ -118,11 +119,13 @@ def query_table(queries, enum, prefix):
 
 
 def migration_about(path, lines, store):
-    """What the first comment says: what the migration is for, and its locks."""
-    about, locks = [], ""
+    """What the first comment says: what the migration is for, its locks, and the oldest version that may go on."""
+    about, locks, oldest = [], "", 0
     for line in lines:
         if line.startswith("-- locks: "):
             locks = line.removeprefix("-- locks: ")
+        elif line.startswith("-- oldest: "):
+            oldest = int(line.removeprefix("-- oldest: "))
         elif not line.startswith("-- "):
             break
         else:
@@ -133,7 +136,9 @@ def migration_about(path, lines, store):
     if not locks and store == "postgres":
         sys.exit(f"{path}: below its first sentence stands \"-- locks: \" and which tables others wait for, "
                  "and for how long; or \"none\"")
-    return does.partition(".  ")[0].removesuffix("."), locks
+    if oldest > int(path.stem.split("_")[0]):
+        sys.exit(f"{path}: \"-- oldest: \" is an earlier version, or this one")
+    return does.partition(".  ")[0].removesuffix("."), locks, oldest
 
 
 AHEAD = re.compile(r"^CREATE INDEX CONCURRENTLY IF NOT EXISTS (\w+)\s+ON (\w+)\.[^;]*;", re.MULTILINE)
@@ -164,9 +169,10 @@ def migration_table(paths, store):
         table, ahead = ahead_table(path.stem, whole)
         tables.append(table)
         lines = AHEAD.sub(create_if_missing, whole).splitlines()
-        about = "\n".join(literal([text]).replace("\\n\"", "\",") for text in migration_about(path, lines, store))
+        *told, oldest = migration_about(path, lines, store)
+        about = "\n".join(literal([text]).replace("\\n\"", "\",") for text in told)
         text = literal(line.rstrip() for line in lines if is_statement(line))
-        parts.append(f'{{{int(path.stem.split("_")[0])}, "{path.stem}",\n{about}\n{text},\n    {ahead}}},')
+        parts.append(f'{{{int(path.stem.split("_")[0])}, {oldest}, "{path.stem}",\n{about}\n{text},\n    {ahead}}},')
     return "".join(tables) + "\n".join(parts) + "\n};"
 
 

@@ -54,6 +54,9 @@ static void print_plan(const json_t *plan)
         printf("  %s: %s\n", text_of(item, "name"), text_of(item, "does"));
         if (from > 0)
             printf("      locks: %s\n", text_of(item, "locks"));
+        if (from > 0 && int_of(item, "oldest") < int_of(item, "number"))
+            printf("      programs that know version %lld may go on\n",
+                   (long long)int_of(item, "oldest"));
     }
 }
 

@@ -87,6 +87,8 @@ static void write_plan(struct buf *buf, const char *url, const struct store_plan
         json_int(json_key(&out, "number"), migration->number);
         json_str(json_key(&out, "name"), migration->name);
         json_str(json_key(&out, "does"), migration->does);
+        json_int(json_key(&out, "oldest"),
+                 migration->oldest ? migration->oldest : migration->number);
         json_str(json_key(&out, "locks"), plan->from ? locks : "none; the store is new");
         json_close(&out, '}');
     }

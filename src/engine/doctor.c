@@ -47,6 +47,10 @@ static void look_at_store(struct question *q, const struct store_facts *facts)
              facts->damage);
     if (facts->schema_version == facts->newest_schema_version)
         find(q, "schema", "ok", "version %d, as this program expects", facts->schema_version);
+    else if (facts->schema_version > facts->newest_schema_version)
+        find(q, "schema", "ok",
+             "version %d, newer than this program's %d, which may still work on it",
+             facts->schema_version, facts->newest_schema_version);
     else
         find(q, "schema", "error", "version %d, this program expects %d: run cairn migrate",
              facts->schema_version, facts->newest_schema_version);

@@ -51,6 +51,18 @@ cairn_code store_plan(const struct store_config *config, struct store_plan *ret_
     return scheme->plan(config, ret_plan, reterr);
 }
 
+cairn_code store_check_later(const char *where, int version, int newest, int oldest,
+                             cairn_error *reterr)
+{
+    if (oldest <= newest)
+        return CAIRN_OK;
+    fail(reterr, CAIRN_E_SCHEMA_NEWER,
+         "cannot use %s: its tables have version %d, this program knows version %d, and they "
+         "need one that knows version %d",
+         where, version, newest, oldest);
+    return fail_hint(reterr, CAIRN_E_SCHEMA_NEWER, "use a newer Cairn; nothing was touched");
+}
+
 struct store_plan store_plan_from(int version, const struct store_migration *all, size_t count)
 {
     size_t first = 0;

@@ -59,6 +59,7 @@ struct store_ahead {
 /* A migration of the tables, made from its file. */
 struct store_migration {
     int number;
+    int oldest; /* programs that know the tables up to this version may still work on them; 0: no earlier one */
     const char *name; /* "0013_pauses" */
     const char *does; /* what it is for */
     const char
@@ -73,6 +74,11 @@ struct store_plan {
     const struct store_migration *migrations;
     size_t count;
 };
+
+/* Whether a program that knows tables up to `newest` may work on later ones, whose migrations beyond that want programs that know
+ * `oldest` at least.  If not, says why. */
+cairn_code store_check_later(const char *where, int version, int newest, int oldest,
+                             cairn_error *reterr);
 
 /* The plan for tables of this version. */
 struct store_plan store_plan_from(int version, const struct store_migration *all, size_t count);

@@ -49,6 +49,24 @@ TEST(a_newer_schema_is_refused_untouched)
               MIGRATIONS + 1);
 }
 
+/* All of the later migrations must allow it. */
+TEST(a_newer_schema_that_allows_this_version_is_opened)
+{
+    const char *url = new_url();
+    cairn_error error = {0};
+    CHECK_OK(try_open(url, false, &error));
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+    foreign_run(foreign, "INSERT INTO workflow.cairn_schema (version, name, oldest)"
+                         " SELECT 9997 + n, 'z', max(s.version)"
+                         "   FROM workflow.cairn_schema s, generate_series(1, 2) n GROUP BY n");
+    CHECK_OK(try_open(url, false, &error));
+    CHECK_OK(try_open(url, true, &error));
+    CHECK_INT(foreign_number(foreign, "SELECT count(*) FROM workflow.cairn_schema"),
+              MIGRATIONS + 2);
+    foreign_run(foreign, "UPDATE workflow.cairn_schema SET oldest = 9998 WHERE version = 9998");
+    CHECK_INT(try_open(url, false, &error), CAIRN_E_SCHEMA_NEWER);
+}
+
 TEST(an_empty_database_stays_empty_when_migrating_is_off)
 {
     const char *url = new_url();

@@ -127,9 +127,27 @@ TEST(a_newer_schema_is_refused_untouched)
     const char *path = scratch_path(".db");
     cairn_error error = {0};
     CHECK_OK(try_open(url_of(path), false, &error));
-    run_sql(path, "INSERT INTO workflow_migration VALUES (9999, '9999_future', 0)");
+    run_sql(path, "INSERT INTO workflow_migration VALUES (9999, '9999_future', 0, 9998)");
     check_refused_untouched(path, false, CAIRN_E_SCHEMA_NEWER);
     check_refused_untouched(path, true, CAIRN_E_SCHEMA_NEWER);
+    run_sql(path, "UPDATE workflow_migration SET oldest = NULL WHERE number = 9999");
+    check_refused_untouched(path, false, CAIRN_E_SCHEMA_NEWER);
+}
+
+/* All of the later migrations must allow it. */
+TEST(a_newer_schema_that_allows_this_version_is_opened)
+{
+    const char *path = scratch_path(".db");
+    cairn_error error = {0};
+    CHECK_OK(try_open(url_of(path), false, &error));
+    run_sql(path,
+            "INSERT INTO workflow_migration SELECT 9998, 'future', 0, max(number) FROM "
+            "workflow_migration; INSERT INTO workflow_migration SELECT 9999, 'future', 0, "
+            "max(number) FROM workflow_migration WHERE number < 9998");
+    CHECK_OK(try_open(url_of(path), false, &error));
+    CHECK_OK(try_open(url_of(path), true, &error));
+    run_sql(path, "UPDATE workflow_migration SET oldest = 9998 WHERE number = 9998");
+    check_refused_untouched(path, false, CAIRN_E_SCHEMA_NEWER);
 }
 
 TEST(an_empty_file_becomes_a_store)

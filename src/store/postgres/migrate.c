@@ -62,18 +62,28 @@ static cairn_code read_version(PGconn *conn, int *ret_version, cairn_error *rete
     return code;
 }
 
+/* What migrations that this library does not know say of it. */
+static cairn_code check_later(PGconn *conn, int version, cairn_error *reterr)
+{
+    struct postgres_patience patience = {.until_us = monotonic_us() + ASK_US};
+    cleanup(postgres_result_done) PGresult *oldest = NULL;
+    char sql[160];
+    snprintf(
+        sql, sizeof sql,
+        "SELECT max(coalesce(oldest, version)) FROM workflow.cairn_schema WHERE version > %d",
+        postgres_newest_schema());
+    TRY(postgres_exec(conn, sql, "read the schema's version", &patience, &oldest, reterr));
+    return store_check_later("the database", version, postgres_newest_schema(),
+                             atoi(PQgetvalue(oldest, 0, 0)), reterr);
+}
+
 /* Whether tables of this version can be used, or made. */
-static cairn_code check_version(int version, const struct store_config *config,
+static cairn_code check_version(PGconn *conn, int version, const struct store_config *config,
                                 cairn_error *reterr)
 {
     int newest = postgres_newest_schema();
-    if (version > newest) {
-        fail(reterr, CAIRN_E_SCHEMA_NEWER,
-             "cannot open the database: its tables have version %d, this library knows %d",
-             version, newest);
-        return fail_hint(reterr, CAIRN_E_SCHEMA_NEWER,
-                         "use a newer Cairn; nothing was touched");
-    }
+    if (version > newest)
+        return check_later(conn, version, reterr);
     if (version == 0 && config->no_create) {
         fail(reterr, CAIRN_E_NOT_FOUND, "could not open the database: it has no Cairn tables");
         return fail_hint(reterr, CAIRN_E_NOT_FOUND,
@@ -109,6 +119,11 @@ static cairn_code apply_locked(PGconn *conn, size_t index, bool *ret_applied,
     snprintf(sql, sizeof sql,
              "INSERT INTO workflow.cairn_schema (version, name) VALUES (%d, '%s')",
              migrations[index].number, migrations[index].name);
+    if (migrations[index].oldest) /* then the column is there */
+        snprintf(
+            sql, sizeof sql,
+            "INSERT INTO workflow.cairn_schema (version, name, oldest) VALUES (%d, '%s', %d)",
+            migrations[index].number, migrations[index].name, migrations[index].oldest);
     *ret_applied = true;
     return run_script(conn, sql, "write the schema's version", reterr);
 }
@@ -220,7 +235,7 @@ cairn_code postgres_migrate(PGconn *conn, bool is_pooled, const struct store_con
 {
     int version = 0;
     TRY(read_version(conn, &version, reterr));
-    TRY(check_version(version, config, reterr));
+    TRY(check_version(conn, version, config, reterr));
     for (size_t i = 0; i < migration_count; i++) {
         if (migrations[i].number <= version)
             continue;
@@ -230,7 +245,7 @@ cairn_code postgres_migrate(PGconn *conn, bool is_pooled, const struct store_con
         TRY(apply_in_time(conn, i, ret_schema, reterr));
     }
     ret_schema->from = version;
-    ret_schema->to = postgres_newest_schema();
+    ret_schema->to = version > postgres_newest_schema() ? version : postgres_newest_schema();
     return CAIRN_OK;
 }
 
@@ -239,7 +254,7 @@ cairn_code postgres_migrate_plan(PGconn *conn, const struct store_config *config
 {
     int version = 0;
     TRY(read_version(conn, &version, reterr));
-    TRY(check_version(version, config, reterr));
+    TRY(check_version(conn, version, config, reterr));
     *ret_plan = store_plan_from(version, migrations, migration_count);
     return CAIRN_OK;
 }

@@ -54,8 +54,21 @@ static cairn_code refused(const struct sqlite_store *store, struct connection *c
                           what, reterr);
 }
 
-static cairn_code check_version(const struct sqlite_store *store, int version,
-                                const struct store_config *config, cairn_error *reterr)
+/* What migrations that this library does not know say of it. */
+static cairn_code check_later(const struct sqlite_store *store, struct connection *connection,
+                              int version, cairn_error *reterr)
+{
+    char sql[160];
+    snprintf(sql, sizeof sql,
+             "SELECT max(coalesce(oldest, number)) FROM workflow_migration WHERE number > %d",
+             schema_newest());
+    int oldest = (int)connection_int(connection, sql, version);
+    return store_check_later(store->path, version, schema_newest(), oldest, reterr);
+}
+
+static cairn_code check_version(const struct sqlite_store *store, struct connection *connection,
+                                int version, const struct store_config *config,
+                                cairn_error *reterr)
 {
     cairn_code code = CAIRN_OK;
     if (version == 0 && config->no_create) {
@@ -65,12 +78,8 @@ static cairn_code check_version(const struct sqlite_store *store, int version,
                          "check the URL; to create them: cairn migrate --url sqlite:%s",
                          store->path);
     }
-    if (version > schema_newest()) {
-        code = fail(reterr, CAIRN_E_SCHEMA_NEWER,
-                    "cannot use \"%s\": its tables are of version %d, this library knows %d",
-                    store->path, version, schema_newest());
-        return fail_hint(reterr, code, "use the Cairn that wrote it, or a newer one");
-    }
+    if (version > schema_newest())
+        return check_later(store, connection, version, reterr);
     if (version < schema_newest() && config->no_migrate) {
         code = fail(reterr, CAIRN_E_SCHEMA_OLDER,
                     "cannot use \"%s\": its tables are of version %d, this library needs %d",
@@ -122,7 +131,7 @@ static cairn_code check_file(const struct sqlite_store *store, struct connection
     if (sqlite3_db_readonly(connection->db, "main") == 1)
         return sqlite_refused(store->path, NULL, SQLITE_READONLY, "open the store", reterr);
 
-    TRY(check_version(store, version, config, reterr));
+    TRY(check_version(store, connection, version, config, reterr));
     if (version == 0)
         TRY(check_names(store, connection, reterr));
     if (!answers(connection, "PRAGMA encoding", "UTF-8"))
@@ -161,11 +170,19 @@ static cairn_code enter_wal(const struct sqlite_store *store, struct connection 
     return CAIRN_OK;
 }
 
-static int record(struct connection *connection, int number, const char *name, int64_t now_us)
+static int record(struct connection *connection, const struct store_migration *migration,
+                  int64_t now_us)
 {
     char sql[256];
-    snprintf(sql, sizeof sql, "INSERT INTO workflow_migration VALUES (%d, '%s', %lld)", number,
-             name, (long long)now_us);
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO workflow_migration (number, name, applied_at) VALUES (%d, '%s', %lld)",
+        migration->number, migration->name, (long long)now_us);
+    int rc = connection_exec(connection, sql);
+    if (rc != SQLITE_OK || !migration->oldest)
+        return rc;
+    snprintf(sql, sizeof sql, "UPDATE workflow_migration SET oldest = %d WHERE number = %d",
+             migration->oldest, migration->number);
     return connection_exec(connection, sql);
 }
 
@@ -185,7 +202,7 @@ static int migrate_in_tx(struct sqlite_store *store, struct connection *connecti
             continue;
         rc = connection_exec(connection, migrations[i].sql);
         if (rc == SQLITE_OK)
-            rc = record(connection, migrations[i].number, migrations[i].name, now_us);
+            rc = record(connection, &migrations[i], now_us);
         if (rc != SQLITE_OK)
             return rc;
         schema->applied[schema->applied_count++] = migrations[i].name;
@@ -230,7 +247,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
     if (!code && version < schema_newest())
         code = migrate(store, connection, reterr);
     store->base.schema.from = version;
-    store->base.schema.to = schema_newest();
+    store->base.schema.to = version > schema_newest() ? version : schema_newest();
     return code;
 }
 
