@@ -1039,7 +1039,7 @@ CAIRN_API void cairn_builder_step(cairn_builder *builder, const char *name, cons
                                   const char *options);
 CAIRN_API void cairn_builder_compensation(cairn_builder *builder, const char *handler,
                                           const char *options); /* of the step before */
-/* options: version, input, key, tags, wait, on_failure, metadata. */
+/* options: version, input, key, tags, wait, on_failure, group, metadata. */
 CAIRN_API void cairn_builder_start(cairn_builder *builder, const char *name,
                                    const char *workflow, const char *options);
 CAIRN_API void cairn_builder_sleep(cairn_builder *builder, const char *name, int64_t for_ms);
@@ -1057,7 +1057,7 @@ CAIRN_API void cairn_builder_fork(cairn_builder *builder, const char *name, cons
 CAIRN_API void cairn_builder_branch(cairn_builder *builder);
 CAIRN_API void cairn_builder_parallel(cairn_builder *builder, const char *name);
 /* The elements that follow are done for each element of the list `over`, up to cairn_builder_end().
- * options: max_parallel, join, collect, on_failure, compensation, metadata. */
+ * options: max_parallel, join, collect, on_failure, compensation, group, metadata. */
 CAIRN_API void cairn_builder_map(cairn_builder *builder, const char *name, const char *over,
                                  const char *options);
 CAIRN_API void cairn_builder_end(cairn_builder *builder); /* of a condition, fork or parallel */
@@ -1090,6 +1090,8 @@ typedef struct cairn_start_options {
     const char
         *on_existing; /* as in cairn_job_spec; "restart_failed" restarts a failed instance,
                               * from its own input */
+    const char *group; /* of its tasks, as in cairn_job_spec, unless their steps name another; NULL: none, and
+                        * of a function's child the function's */
 } cairn_start_options;
 
 #define CAIRN_START_VALUES_(SET) SET(size, sizeof(cairn_start_options))
@@ -1122,6 +1124,7 @@ struct cairn_instance {
     const char *schedule; /* that has started it; NULL: none */
     const char *tags;     /* JSON */
     const char *source;   /* the instance that it runs again; NULL: none */
+    const char *group;    /* "": none */
 };
 
 typedef struct cairn_instance_filter {

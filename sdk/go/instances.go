@@ -17,6 +17,7 @@ type StartOptions struct {
 	Delay    time.Duration     // from now; excludes At
 	Metadata map[string]any    // kept beside the input, such as a trace context
 	Tags     map[string]string // it is found by them, see InstanceFilter; at most 16
+	Group    string            // of its tasks: groups of a type take turns, and limits can count each by itself
 
 	OnExisting OnExisting // what to do if the key is known; "": ReturnExisting
 }
@@ -95,6 +96,7 @@ type startBody struct {
 	Tags     map[string]string `json:"tags,omitempty"`
 
 	OnExisting OnExisting `json:"on_existing,omitempty"`
+	Group      string     `json:"group,omitempty"`
 }
 
 func makeStartBody(codec Codec, now func() (time.Time, error), workflow string, input any, o *StartOptions) (startBody, error) {
@@ -105,7 +107,7 @@ func makeStartBody(codec Codec, now func() (time.Time, error), workflow string, 
 	body := startBody{Workflow: workflow, Input: text}
 	if o != nil {
 		body.Version, body.Key, body.Metadata = o.Version, o.Key, o.Metadata
-		body.Tags, body.OnExisting = o.Tags, o.OnExisting
+		body.Tags, body.OnExisting, body.Group = o.Tags, o.OnExisting, o.Group
 		body.StartAt, err = chooseTime(now, o.At, o.Delay)
 	}
 	return body, err

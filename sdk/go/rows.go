@@ -54,6 +54,7 @@ type Instance struct {
 	FinishedAt   time.Time         `json:"finished_at"`
 	Schedule     string            `json:"schedule"` // that has started it
 	Source       string            `json:"source"`   // the instance that it runs again
+	Group        string            `json:"group"`    // of its tasks
 }
 
 // Why says in one sentence why a job or instance has not ended, or how it ended.

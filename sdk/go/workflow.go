@@ -19,8 +19,9 @@ type StepSpec struct {
 	OnFailure    string // fail_workflow, pause_workflow, continue, compensate
 	Compensation *Compensation
 	Metadata     map[string]any
-	Input        any // makes what the handler is given: JSON whose strings may hold expressions; nil: what arrives
-	Output       any // makes what goes on from the handler's answer; nil: the answer
+	Input        any    // makes what the handler is given: JSON whose strings may hold expressions; nil: what arrives
+	Output       any    // makes what goes on from the handler's answer; nil: the answer
+	Group        string // may hold expressions, such as "{{ .tenant }}"; "": the instance's
 }
 
 // ChildSpec describes an element that starts other instances; what is zero has the engine's default.
@@ -33,6 +34,7 @@ type ChildSpec struct {
 	OnFailure    string            // as in StepSpec
 	Compensation *Compensation     // nil: the child is rolled back
 	Metadata     map[string]any
+	Group        string // of the child, as in StepSpec
 }
 
 // WaitSpec says how long an element waits, and what happens then.
@@ -200,7 +202,7 @@ func (w *Workflow) Step(name string, spec *StepSpec) *Workflow {
 		o = append(o, field{"priority", *spec.Priority})
 	}
 	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)},
-		field{"input", spec.Input}, field{"output", spec.Output})
+		field{"input", spec.Input}, field{"output", spec.Output}, field{"group", text(spec.Group)})
 	return w.add(append(o, metadataFields(spec.Metadata)...))
 }
 
@@ -220,7 +222,8 @@ func (w *Workflow) Start(name, workflow string, spec *ChildSpec) *Workflow {
 	if spec.NoWait {
 		o = append(o, field{"wait", false})
 	}
-	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)})
+	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)},
+		field{"group", text(spec.Group)})
 	return w.add(append(o, metadataFields(spec.Metadata)...))
 }
 
@@ -233,6 +236,7 @@ type MapSpec struct {
 	OnFailure    string        // as in StepSpec
 	Compensation *Compensation // nil: every element is rolled back
 	Metadata     map[string]any
+	Group        string // of each element, as in StepSpec
 }
 
 // Map adds elements that are done for each element of the list that over yields, such as "{{ .recipients }}"; spec nil: all defaults.
@@ -252,7 +256,8 @@ func (w *Workflow) Map(name, over string, each func(*Workflow), spec *MapSpec) *
 	if spec.CountOnly {
 		o = append(o, field{"collect", false})
 	}
-	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)})
+	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)},
+		field{"group", text(spec.Group)})
 	return w.add(append(o, metadataFields(spec.Metadata)...))
 }
 

@@ -29,6 +29,7 @@ struct flow_step {
     bool is_new;                /* its row is to be inserted */
     bool is_gone;               /* forgotten: there is no such step any more */
     bool is_offered;            /* the store has it as one that can be claimed */
+    bool has_place;             /* the store has its lease as one that limits count */
 };
 
 /* What an event says; what is not set is left out.  status: that of the step, or of the instance,

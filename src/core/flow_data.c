@@ -8,8 +8,10 @@
  *     not ended, with `input`   the data that has arrived, for on_failure: continue
  *     ended, with `output`      what goes on, and what expressions and handlers read of it
  */
+#include "base/scan.h"
 #include "core/condition.h"
 #include "core/flow_inside.h"
+#include "core/limit.h"
 #include "core/template.h"
 
 #include <string.h>
@@ -120,6 +122,40 @@ cairn_code step_make_input(struct flow *flow, struct flow_step *step, const char
         return CAIRN_OK;
     row->passed = row->input ? row->input : "null";
     row->input = made;
+    return CAIRN_OK;
+}
+
+/* The text of a group: of a JSON text, a number or a boolean. */
+static cairn_code take_group(struct flow *flow, const char *json, const char **ret_group,
+                             const char **ret_flaw)
+{
+    struct slice value = {json, strlen(json)};
+    *ret_group = *json == '"' ? slice_string(value, flow->arena) : json;
+    NEED(*ret_group, flow->error);
+    if (*json == '{' || *json == '[')
+        *ret_flaw = "group: it must be a text, not a list or an object";
+    else if (strlen(*ret_group) > GROUP_MAX)
+        *ret_flaw = "group: it is longer than 128 bytes";
+    return CAIRN_OK;
+}
+
+cairn_code step_make_group(struct flow *flow, struct flow_step *step, const char **ret_flaw)
+{
+    const struct step_config *config = step->config;
+    struct expression_scope scope;
+    const char *made = NULL;
+    *ret_flaw = NULL;
+    if (!config->group)
+        return CAIRN_OK;
+    step->row.group = flow->instance->group;
+    TRY(make_scope(flow, step, step_arrived(step), &config->group_reads, &scope));
+    TRY(make(flow, "group", config->group, &scope, &made, ret_flaw));
+    if (*ret_flaw || strcmp(made, "null") == 0)
+        return CAIRN_OK;
+    const char *group = NULL;
+    TRY(take_group(flow, made, &group, ret_flaw));
+    if (!*ret_flaw)
+        step->row.group = group;
     return CAIRN_OK;
 }
 

@@ -289,6 +289,8 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token)
     if (step->row.kind != KIND_TASK)
         step->row.started_at_us = flow->now_us;
     TRY(take_input(flow, step, token, &flaw));
+    if (!flaw)
+        TRY(step_make_group(flow, step, &flaw));
     if (flaw)
         return step_fail(flow, step, flaw, 1);
     switch (step->row.kind) {

@@ -145,6 +145,7 @@ static cairn_code insert_memo(struct flow *flow, const struct memo *memo,
         .scope_fork = -1,
         .config = memo->config,
         .instance_metadata = memo->has_compensation ? flow->instance->metadata : NULL,
+        .group = flow->instance->group,
         .status = STEP_PENDING,
         .input = memo->input ? memo->input : "null",
         .past_effects =

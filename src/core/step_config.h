@@ -10,6 +10,7 @@
  *                 compensation {handler, max_attempts, retry, timeout_ms, idempotent, metadata}
  *   sleep         for_ms
  *                 input, output (templates, core/template.h)
+ *   task, start, map  group (a template), group_reads
  *   wait, human   event (wait), timeout_ms, on_timeout, on_failure, input
  *   start         workflow, version, input, key, tags, wait (false), on_failure, compensation
  *   map           over, max_parallel, at_least, collect (false), on_failure, compensation
@@ -82,7 +83,8 @@ struct step_config {
 
     const char *input;  /* task, wait, human, start: a template; NULL: what arrives */
     const char *output; /* task: a template; NULL: what the handler answers */
-    struct place_list reads, output_reads; /* of input or when; of output */
+    const char *group;  /* task, start, map: a template; NULL: the instance's */
+    struct place_list reads, output_reads, group_reads; /* of input or when; of output; of group */
 
     struct child_config child; /* start, map */
 

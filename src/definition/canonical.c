@@ -181,6 +181,8 @@ static void write_element(struct json_out *out, const struct element *element)
         json_raw(json_key(out, "input"), config->input);
     if (config->output)
         json_raw(json_key(out, "output"), config->output);
+    if (config->group)
+        json_raw(json_key(out, "group"), config->group);
     write_metadata(out, element->metadata);
     json_close(out, '}');
 }

@@ -111,6 +111,7 @@ static void find_all_named(struct reading *reading, const struct used_names *nam
     for (const struct element *element = list->first; element; element = element->next) {
         find_named(reading, names, map, element, &element->reads);
         find_named(reading, names, map, element, &element->output_reads);
+        find_named(reading, names, map, element, &element->group_reads);
         for (size_t i = 0; i < element->list_count; i++)
             find_all_named(reading, names, map, &element->lists[i]);
         find_all_named(reading, names, element, &element->each);

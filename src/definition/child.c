@@ -32,6 +32,7 @@ void start_parse(const struct mapping *mapping, struct element *element)
     data_parse_template(mapping, "input", &config->input, &element->reads);
     mapping_name(mapping, "key", &config->child.key);
     parse_tags(mapping, &config->child.tags);
+    data_parse_group(mapping, element);
     mapping_bool(mapping, "wait", &is_waited);
     config->child.is_left = !is_waited;
     policy_parse(mapping, element);
@@ -80,6 +81,7 @@ void map_parse(const struct mapping *mapping, struct element *element)
     parse_join(mapping, &config->child.at_least);
     mapping_bool(mapping, "collect", &is_collected);
     config->child.is_counted = !is_collected;
+    data_parse_group(mapping, element);
     policy_parse(mapping, element);
     compensation_parse(mapping, &config->compensation);
 }

@@ -119,7 +119,10 @@ static void write_data(struct object *object, const struct element *element)
         json_raw(key(object, "input"), element->config.input);
     if (element->config.output)
         json_raw(key(object, "output"), element->config.output);
+    if (element->config.group)
+        json_raw(key(object, "group"), element->config.group);
     write_reads(object, "reads", &element->reads);
+    write_reads(object, "group_reads", &element->group_reads);
     write_reads(object, "output_reads", &element->output_reads);
 }
 

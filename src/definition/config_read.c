@@ -216,6 +216,10 @@ static void read_data(struct config_reading *r, struct slice key, struct slice v
         config->input = read_json(r, value);
     else if (slice_is(key, "output"))
         config->output = read_json(r, value);
+    else if (slice_is(key, "group"))
+        config->group = read_json(r, value);
+    else if (slice_is(key, "group_reads"))
+        read_places(r, value, &config->group_reads);
     else if (slice_is(key, "reads"))
         read_places(r, value, &config->reads);
     else if (slice_is(key, "output_reads"))

@@ -71,3 +71,11 @@ void data_parse_when(const struct mapping *mapping, struct element *element)
     if (is_well_formed(mapping, node, "when", code, &why))
         name_steps(mapping, node, "when", &steps, &element->reads);
 }
+
+/* A text. */
+void data_parse_group(const struct mapping *mapping, struct element *element)
+{
+    const char *text = NULL;
+    if (mapping_text(mapping, "group", &text))
+        data_parse_template(mapping, "group", &element->config.group, &element->group_reads);
+}

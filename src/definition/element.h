@@ -87,7 +87,7 @@ struct element {
     int32_t priority;          /* step */
     struct step_config config; /* without places, which the plan knows */
     struct named_steps reads;  /* of input or when */
-    struct named_steps output_reads;
+    struct named_steps output_reads, group_reads;
 
     enum join_kind join;        /* fork */
     struct element_list *lists; /* then and else; branches; one for each parallel step */

@@ -61,6 +61,7 @@ void task_parse(const struct mapping *mapping, struct element *element);
 void policy_parse(const struct mapping *mapping, struct element *element);
 
 /* data.c: where the data of an element comes from.  `input` and `output` are templates, `when` is a condition. */
+void data_parse_group(const struct mapping *mapping, struct element *element);
 void data_parse_template(const struct mapping *mapping, const char *key, const char **ret_json,
                          struct named_steps *ret_steps);
 void data_parse_when(const struct mapping *mapping, struct element *element);

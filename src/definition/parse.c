@@ -22,7 +22,8 @@ static const char *const joins[] = {"all", "any", NULL};
 /* The keys of an element; the first is its kind, whose value is its name. */
 static const char *const known_keys[ELEMENT_IN_LIST_COUNT][16] = {
     [ELEMENT_STEP] = {"step", "handler", "max_attempts", "retry", "timeout", "on_failure",
-                      "idempotent", "priority", "compensation", "input", "output", "metadata"},
+                      "idempotent", "priority", "compensation", "input", "output", "group",
+                      "metadata"},
     [ELEMENT_SAVE_POINT] = {"save_point", "metadata"},
     [ELEMENT_CONDITION] = {"condition", "when", "then", "else", "metadata"},
     [ELEMENT_FORK] = {"fork", "join", "branches", "metadata"},
@@ -32,9 +33,9 @@ static const char *const known_keys[ELEMENT_IN_LIST_COUNT][16] = {
                       "metadata"},
     [ELEMENT_SLEEP] = {"sleep", "for", "metadata"},
     [ELEMENT_MAP] = {"map", "over", "steps", "max_parallel", "join", "collect", "on_failure",
-                     "compensation", "metadata"},
+                     "compensation", "group", "metadata"},
     [ELEMENT_START] = {"start", "workflow", "version", "input", "key", "tags", "wait",
-                       "on_failure", "compensation", "metadata"},
+                       "on_failure", "compensation", "group", "metadata"},
 };
 
 const char *element_kind_name(enum element_kind kind)

@@ -113,4 +113,5 @@ void task_parse(const struct mapping *mapping, struct element *element)
     compensation_parse(mapping, &config->compensation);
     data_parse_template(mapping, "input", &config->input, &element->reads);
     data_parse_template(mapping, "output", &config->output, &element->output_reads);
+    data_parse_group(mapping, element);
 }

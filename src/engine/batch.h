@@ -127,6 +127,8 @@ struct batch {
     LIST(const char *) ended; /* ids of jobs and instances, for the requests that wait for it */
 
     LIST(struct step_in_hand) in_hand; /* in the order of claims */
+    bool has_places_back; /* leases that limits count have ended, which the store does not know yet */
+    LIST(const char *) group_types; /* types of steps that are known to have had a group */
     struct demand *demands;            /* of claims */
     struct claim_group *ahead;         /* asked for jobs before their time; NULL: none */
     bool may_ahead, is_sending;        /* is_sending: they are being asked */
@@ -427,6 +429,7 @@ struct demand {
      * hand the registry blocks. */
     struct claim_key none_before;
     LIST(struct type_in_hand) known_types;
+    bool has_step_lanes; /* it names types of steps that have lanes */
 
     /* A limit has refused tasks; and in how long there is a token for one of them (0: not a question of time). */
     bool is_limited;
@@ -460,6 +463,17 @@ cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size
 cairn_code claim_lease_job_lanes(struct batch *batch, struct claim_group *group,
                                  const struct lane *lanes, size_t lane_count,
                                  struct job_row *rows, size_t room, size_t *ret_count);
+
+/* batch_task.c: what the store is asked for steps; and those of lanes, which are given to the claims of the
+ * group. */
+cairn_code claim_want_steps(struct batch *batch, const struct claim_group *group,
+                            struct step_claim *ret_wanted);
+cairn_code claim_lease_step_lanes(struct batch *batch, struct claim_group *group,
+                                  const struct step_claim *wanted, const struct lane *lanes,
+                                  size_t lane_count, struct step_row *rows, size_t room,
+                                  size_t *ret_count);
+/* batch_hand.c: steps in hand that have lanes are written, so that they take their turn in the store. */
+cairn_code claim_put_laned(struct batch *batch, const struct demand *demand);
 
 /* batch_task.c: steps that the store leases, and their tasks.  in_hand may be NULL. */
 cairn_code claim_lease_steps(struct batch *batch, const struct claim_group *group,

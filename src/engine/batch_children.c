@@ -70,6 +70,7 @@ static cairn_code plan_wish(struct wishes *wishes, struct wish *wish, int32_t el
     options.key = key_of(batch, config, children->row.round);
     options.tags = config->tags;
     options.metadata = parent->metadata;
+    options.group = wish->step->row.group;
     wish->child.step = of;
     TRY(batch_plan_child(batch, &wishes->plans, &options, is_map ? wish->step->row.name : NULL,
                          id, &wish->child, &wish->flaw));

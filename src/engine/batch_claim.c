@@ -408,7 +408,7 @@ cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_m
     for_each_request (request, batch)
         if (request_is_claiming(request))
             TRY(find_demand(batch, request));
-    if (lanes_are_known(batch, first->demand) ||
+    if (lanes_are_known(batch, first->demand, CLAIM_JOBS) ||
         (!are_made && is_left_out(batch, first->demand, CLAIM_JOBS)) ||
         first->demand->is_exhausted[CLAIM_JOBS] ||
         !is_left_out(batch, first->demand, CLAIM_STEPS))

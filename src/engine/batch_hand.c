@@ -21,6 +21,7 @@
  * The places of those in hand are left free by the question, so that each claim of a group gets what it
  * would get by itself.  The same question tells which of their types the registry blocks.
  */
+#include "engine/limit.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -195,12 +196,34 @@ static cairn_code find_leased(struct batch *batch, struct claim_group *group, si
     return claim_give_leased(batch, group, rows, count);
 }
 
-cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room)
+/* ---- lanes ---------------------------------------------------------------------------------- */
+
+static bool is_laned(const struct demand *demand, const struct step_in_hand *in_hand)
+{
+    const struct step_row *row = &in_hand->step->row;
+    const struct type_in_hand *known =
+        find_type(demand->known_types.items, demand->known_types.count, row->task_type);
+    return !in_hand->is_given && ((row->group && *row->group) || (known && known->is_laned));
+}
+
+cairn_code claim_put_laned(struct batch *batch, const struct demand *demand)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < batch->in_hand.count; i++) {
+        const struct step_in_hand *in_hand = &batch->in_hand.items[i];
+        struct workset_instance *instance =
+            is_laned(demand, in_hand) ? workset_find(batch, in_hand->step->row.instance_id)
+                                      : NULL;
+        if (instance)
+            is_any = instance->is_early = true;
+    }
+    return is_any ? workset_write_early(batch) : CAIRN_OK;
+}
+
+/* Steps of types that have no lanes. */
+static cairn_code take_plain(struct batch *batch, struct claim_group *group, size_t end)
 {
     const struct request *first = group->shares->request;
-    size_t end = group->taken[CLAIM_STEPS] + room;
-    if (first->was_unsure)
-        return find_leased(batch, group, room);
     for (bool is_more = true; is_more && group->taken[CLAIM_STEPS] < end;) {
         struct turn_in_hand turn;
         TRY(choose_turn(batch, first->demand, end - group->taken[CLAIM_STEPS], &turn));
@@ -208,4 +231,22 @@ cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size
         is_more = turn.count > 0;
     }
     return CAIRN_OK;
+}
+
+/* As for jobs: types with lanes and others share the room, and what one part leaves goes to the other. */
+cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size_t room)
+{
+    const struct request *first = group->shares->request;
+    size_t end = group->taken[CLAIM_STEPS] + room;
+    if (first->was_unsure)
+        return find_leased(batch, group, room);
+    size_t part = lanes_part(batch, first->demand, CLAIM_STEPS, room);
+    TRY(claim_take_lanes(batch, group, CLAIM_STEPS, part));
+    if (group->taken[CLAIM_STEPS] == end)
+        return CAIRN_OK;
+    TRY(take_plain(batch, group, end));
+    lanes_seen(batch, first->demand, CLAIM_STEPS, first->demand->has_step_lanes);
+    if (!first->demand->has_step_lanes)
+        return CAIRN_OK;
+    return claim_take_lanes(batch, group, CLAIM_STEPS, end - group->taken[CLAIM_STEPS]);
 }

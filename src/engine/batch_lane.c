@@ -25,6 +25,8 @@
 struct round {
     struct batch *batch;
     struct claim_group *group;
+    enum claim_kind kind;
+    struct step_claim wanted; /* of jobs: base alone */
     struct limits *limits;
     struct demand *demand;
     LIST(struct lane) lanes;  /* that give something, in turn */
@@ -36,14 +38,16 @@ enum { LANES_AT_ONCE = 64 };
 
 /* ---- what is remembered ---------------------------------------------------------------------- */
 
-static struct lane_habit *habit_of(const struct batch *batch, const struct demand *demand)
+static struct lane_habit *habit_of(const struct batch *batch, const struct demand *demand,
+                                   enum claim_kind kind)
 {
-    return &batch->engine->lane_habits[demand->habit - batch->committer->habits];
+    return &batch->engine->lane_habits[demand->habit - batch->committer->habits][kind];
 }
 
-size_t lanes_part(struct batch *batch, const struct demand *demand, size_t room)
+size_t lanes_part(struct batch *batch, const struct demand *demand, enum claim_kind kind,
+                  size_t room)
 {
-    struct lane_habit *habit = habit_of(batch, demand);
+    struct lane_habit *habit = habit_of(batch, demand, kind);
     pthread_mutex_lock(&batch->engine->lock);
     size_t part = habit->has_lanes ? (room + habit->is_lanes_turn) / 2 : 0;
     habit->is_lanes_turn ^= room % 2;
@@ -51,32 +55,35 @@ size_t lanes_part(struct batch *batch, const struct demand *demand, size_t room)
     return part;
 }
 
-bool lanes_are_known(struct batch *batch, const struct demand *demand)
+bool lanes_are_known(struct batch *batch, const struct demand *demand, enum claim_kind kind)
 {
     pthread_mutex_lock(&batch->engine->lock);
-    bool answer = habit_of(batch, demand)->has_lanes;
+    bool answer = habit_of(batch, demand, kind)->has_lanes;
     pthread_mutex_unlock(&batch->engine->lock);
     return answer;
 }
 
-void lanes_seen(struct batch *batch, const struct demand *demand, bool has_lanes)
+void lanes_seen(struct batch *batch, const struct demand *demand, enum claim_kind kind,
+                bool has_lanes)
 {
     pthread_mutex_lock(&batch->engine->lock);
-    habit_of(batch, demand)->has_lanes = has_lanes;
+    habit_of(batch, demand, kind)->has_lanes = has_lanes;
     pthread_mutex_unlock(&batch->engine->lock);
 }
 
 static void recall_last(struct round *round)
 {
+    struct lane_habit *habit = habit_of(round->batch, round->demand, round->kind);
     pthread_mutex_lock(&round->batch->engine->lock);
-    memcpy(round->last, habit_of(round->batch, round->demand)->last_group, sizeof round->last);
+    memcpy(round->last, habit->last_group, sizeof round->last);
     pthread_mutex_unlock(&round->batch->engine->lock);
 }
 
 static void remember_last(const struct round *round)
 {
+    struct lane_habit *habit = habit_of(round->batch, round->demand, round->kind);
     pthread_mutex_lock(&round->batch->engine->lock);
-    memcpy(habit_of(round->batch, round->demand)->last_group, round->last, sizeof round->last);
+    memcpy(habit->last_group, round->last, sizeof round->last);
     pthread_mutex_unlock(&round->batch->engine->lock);
 }
 
@@ -119,15 +126,15 @@ static cairn_code allow(struct round *round, const struct lane *lane, bool *ret_
 static cairn_code add_lane(struct round *round, const struct lane *found)
 {
     bool is_allowed = false;
-    TRY(allow(round, found, &is_allowed));
+    if (!found->is_void)
+        TRY(allow(round, found, &is_allowed));
     if (!is_allowed)
         return CAIRN_OK;
     struct lane *lane = list_add(&round->batch->arena, &round->lanes);
     NEED(lane, round->batch->error);
-    *lane = (struct lane){.type = found->type,
-                          .group = found->group,
-                          .quota = 1,
-                          .is_counted = limits_match(round->limits, found->type)};
+    *lane = *found;
+    lane->quota = 1;
+    lane->is_counted = limits_match(round->limits, found->type);
     snprintf(round->last, sizeof round->last, "%s", found->group);
     return CAIRN_OK;
 }
@@ -149,11 +156,11 @@ static const char *cut_of(const struct lane *lanes, size_t count, size_t each)
 static cairn_code list(struct round *round, const struct lane_range *range, size_t each,
                        struct lane **ret_lanes, size_t *ret_count)
 {
-    const cairn_claim_options *claim = request_claim(round->group->shares->request);
-    struct job_claim wanted = {.patterns = claim->types,
-                               .pattern_count = claim->type_count,
-                               .runtime = claim->runtime};
-    return STORE(round->batch, list_job_lanes, &wanted, range, each, ret_lanes, ret_count);
+    if (round->kind == CLAIM_STEPS)
+        return STORE(round->batch, list_step_lanes, &round->wanted, range, each, ret_lanes,
+                     ret_count);
+    return STORE(round->batch, list_job_lanes, &round->wanted.base, range, each, ret_lanes,
+                 ret_count);
 }
 
 /* The lanes of a range of groups, until there is no room. */
@@ -207,15 +214,27 @@ static cairn_code go_on(struct round *round)
 
 /* ---- what they bring ------------------------------------------------------------------------- */
 
-/* Gives back what a lane was allowed and has not brought.  Rows come in turns, so the search goes on where it
+/* A task that was leased. */
+struct leased {
+    const char *type, *group;
+    int32_t version; /* of a function; else 0 */
+};
+
+static bool is_of(const struct lane *lane, const struct leased *task)
+{
+    return lane->quota && strcmp(lane->group, task->group) == 0 &&
+           strcmp(lane->type, task->type) == 0 && lane->first <= task->version &&
+           task->version <= lane->last;
+}
+
+/* Gives back what a lane was allowed and has not brought.  Tasks come in turns, so the search goes on where it
  * ended. */
-static cairn_code settle(struct round *round, const struct job_row *rows, size_t count)
+static cairn_code settle(struct round *round, const struct leased *tasks, size_t count)
 {
     struct lane *lanes = round->lanes.items;
     for (size_t i = 0, at = 0; i < count && round->lanes.count; i++) {
         for (size_t k = 0; k < round->lanes.count; k++, at = (at + 1) % round->lanes.count)
-            if (lanes[at].quota && strcmp(lanes[at].group, rows[i].group) == 0 &&
-                strcmp(lanes[at].type, rows[i].type) == 0)
+            if (is_of(&lanes[at], &tasks[i]))
                 break;
         lanes[at].quota--;
         at = (at + 1) % round->lanes.count;
@@ -227,29 +246,67 @@ static cairn_code settle(struct round *round, const struct job_row *rows, size_t
     return CAIRN_OK;
 }
 
-cairn_code claim_take_job_lanes(struct batch *batch, struct claim_group *group, size_t room)
+static cairn_code lease_jobs(struct round *round, struct leased *tasks, size_t *ret_count)
+{
+    struct batch *batch = round->batch;
+    struct job_row *rows = arena_array(&batch->arena, round->given, sizeof *rows);
+    NEED(rows, batch->error);
+    TRY(claim_lease_job_lanes(batch, round->group, round->lanes.items, round->lanes.count, rows,
+                              round->given, ret_count));
+    for (size_t i = 0; i < *ret_count; i++)
+        tasks[i] = (struct leased){.type = rows[i].type, .group = rows[i].group};
+    return CAIRN_OK;
+}
+
+static cairn_code lease_steps(struct round *round, struct leased *tasks, size_t *ret_count)
+{
+    struct batch *batch = round->batch;
+    struct step_row *rows = arena_array(&batch->arena, round->given, sizeof *rows);
+    NEED(rows, batch->error);
+    TRY(claim_lease_step_lanes(batch, round->group, &round->wanted, round->lanes.items,
+                               round->lanes.count, rows, round->given, ret_count));
+    for (size_t i = 0; i < *ret_count; i++)
+        tasks[i] = (struct leased){
+            .type = rows[i].task_type, .group = rows[i].group, .version = rows[i].version};
+    return CAIRN_OK;
+}
+
+/* One round, of at most round->room tasks; how many were leased. */
+static cairn_code take_round(struct round *round, size_t *ret_count)
+{
+    struct batch *batch = round->batch;
+    *ret_count = 0;
+    recall_last(round);
+    TRY(go_round(round));
+    remember_last(round);
+    TRY(go_on(round));
+    if (!round->given)
+        return CAIRN_OK;
+    struct leased *tasks = arena_array(&batch->arena, round->given, sizeof *tasks);
+    NEED(tasks, batch->error);
+    TRY(round->kind == CLAIM_STEPS ? lease_steps(round, tasks, ret_count)
+                                   : lease_jobs(round, tasks, ret_count));
+    return settle(round, tasks, *ret_count);
+}
+
+cairn_code claim_take_lanes(struct batch *batch, struct claim_group *group,
+                            enum claim_kind kind, size_t room)
 {
     struct demand *demand = group->shares->request->demand;
-    size_t end = group->taken[CLAIM_JOBS] + room;
+    size_t end = group->taken[kind] + room;
     for (bool is_more = room > 0; is_more;) {
+        size_t count = 0;
         struct round round = {.batch = batch,
                               .group = group,
+                              .kind = kind,
                               .demand = demand,
-                              .room = end - group->taken[CLAIM_JOBS]};
+                              .room = end - group->taken[kind]};
         TRY(batch_limits_for_claim(batch, demand->claim, &round.limits));
-        recall_last(&round);
-        TRY(go_round(&round));
-        remember_last(&round);
-        TRY(go_on(&round));
-        if (!round.given)
-            return CAIRN_OK;
-        struct job_row *rows = arena_array(&batch->arena, round.given, sizeof *rows);
-        size_t count = 0;
-        NEED(rows, batch->error);
-        TRY(claim_lease_job_lanes(batch, group, round.lanes.items, round.lanes.count, rows,
-                                  round.given, &count));
-        TRY(settle(&round, rows, count));
-        is_more = count > 0 && group->taken[CLAIM_JOBS] < end;
+        if (kind == CLAIM_STEPS)
+            TRY(claim_put_laned(batch, demand));
+        TRY(claim_want_steps(batch, group, &round.wanted));
+        TRY(take_round(&round, &count));
+        is_more = count > 0 && group->taken[kind] < end;
     }
     return CAIRN_OK;
 }

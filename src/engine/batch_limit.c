@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "core/pattern.h"
 #include "engine/limit.h"
+#include "engine/workset.h"
 
 #include <string.h>
 
@@ -70,6 +71,8 @@ static cairn_code lock_all(struct batch *batch)
 {
     struct limits *limits = arena_zalloc(&batch->arena, sizeof *limits);
     NEED(limits, batch->error);
+    if (batch->has_places_back)
+        TRY(workset_write_early(batch));
     TRY(limits_read(batch->ops, batch->tx, true, limits, batch->error));
     batch->limits = limits;
     return CAIRN_OK;
@@ -106,12 +109,17 @@ cairn_code batch_limits_for_claim(struct batch *batch, const cairn_claim_options
 
 /* ---- what a batch changes -------------------------------------------------------------------- */
 
-cairn_code batch_note_place(struct batch *batch, const char *type, const char *group,
-                            bool is_released)
+void batch_note_free(struct batch *batch)
 {
     batch->ready.is_place = true;
     for (enum claim_kind kind = 0; kind < CLAIM_KINDS; kind++)
         batch->ready.is_made[kind] = true;
+}
+
+cairn_code batch_note_place(struct batch *batch, const char *type, const char *group,
+                            bool is_released)
+{
+    batch_note_free(batch);
     if (!is_released)
         return CAIRN_OK;
     struct lane_name *lane = list_add(&batch->arena, &batch->released);

@@ -214,15 +214,19 @@ static cairn_code answer(struct batch *batch, struct request *request,
 }
 
 /* Of a run that was cancelled nothing begins any more, and its parent would not wait for a child. */
-static cairn_code plan_children(struct batch *batch, struct request *request, bool is_cancelled,
+static cairn_code plan_children(struct batch *batch, struct request *request,
+                                const struct workset_instance *instance, bool is_cancelled,
                                 struct child **ret_children)
 {
     const struct commit_input *in = &request->in.commit;
     struct child *children = arena_array(&batch->arena, in->start_count, sizeof *children);
     NEED(children, batch->error);
-    for (size_t i = 0; i < in->start_count; i++)
+    for (size_t i = 0; i < in->start_count; i++) {
         children[i] = (struct child){.start = &in->starts[i],
                                      .is_unwanted = is_cancelled && is_child(&in->starts[i])};
+        if (is_child(&in->starts[i]) && !in->starts[i].options.group)
+            in->starts[i].options.group = instance->row.group;
+    }
     *ret_children = children;
     return batch_plan_children(batch, request, children, in->start_count);
 }
@@ -255,7 +259,7 @@ cairn_code batch_commit_passage(struct batch *batch, struct request *request)
         refuse(batch, request, NULL, &verdict);
         return CAIRN_OK;
     }
-    TRY(plan_children(batch, request, instance->row.goal == GOAL_CANCEL, &children));
+    TRY(plan_children(batch, request, instance, instance->row.goal == GOAL_CANCEL, &children));
     if (request->code)
         return CAIRN_OK;
     TRY(fill_commit(batch, in, &commit));

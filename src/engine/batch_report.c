@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/limit.h"
 #include "engine/workset.h"
 
 #include <stdio.h>
@@ -158,6 +159,8 @@ static cairn_code apply_report(struct batch *batch, struct workset_instance *ins
     TRY(flow_report(&instance->flow, step, &report, ret_verdict));
     if (!ret_verdict->code && !ret_verdict->is_repeated) {
         count_outcome(&batch->tally, step, given->outcome);
+        if (given->outcome == CAIRN_RELEASE && step->has_place)
+            TRY(batch_note_place(batch, step->row.task_type, step->row.group, true));
         if (given->outcome != CAIRN_RELEASE)
             TRY(figures_note_call(batch, step->row.task_type, given->task_id,
                                   given->outcome != CAIRN_COMPLETE &&

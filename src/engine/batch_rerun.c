@@ -125,6 +125,7 @@ cairn_code rerun_read(struct batch *batch, struct request *request, struct rerun
                                           .version = source->row.version,
                                           .input = source->row.input,
                                           .metadata = source->row.metadata,
+                                          .group = source->row.group,
                                           .tags = source->row.tags}};
     if (in->from)
         return read_from(batch, request, source, ret_rerun);

@@ -193,6 +193,7 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
         .status = INSTANCE_PENDING,
         .input = in->input ? in->input : "{}",
         .metadata = in->metadata,
+        .group = in->group ? in->group : "",
         .tags = tags_or_null(in->tags),
         .parent = of.parent,
         .parent_event = in->tell_event,
@@ -505,6 +506,7 @@ static cairn_code plan_intake(struct batch *batch, struct plan **plans, struct i
                                          .key = row->key,
                                          .start_at_us = row->start_at_us,
                                          .metadata = row->metadata,
+                                         .group = row->group,
                                          .tags = row->tags};
     return batch_plan_child(batch, plans, &options, NULL, row->id, ret_child, &row->error);
 }

@@ -213,15 +213,15 @@ cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_
     bool is_laned = false;
     if (first->was_unsure)
         return take_plain_jobs(batch, group, room, NULL);
-    size_t part = lanes_part(batch, first->demand, room);
-    TRY(claim_take_job_lanes(batch, group, part));
+    size_t part = lanes_part(batch, first->demand, CLAIM_JOBS, room);
+    TRY(claim_take_lanes(batch, group, CLAIM_JOBS, part));
     if (group->taken[CLAIM_JOBS] == end)
         return CAIRN_OK;
     TRY(take_plain_jobs(batch, group, end - group->taken[CLAIM_JOBS], &is_laned));
-    lanes_seen(batch, first->demand, is_laned);
+    lanes_seen(batch, first->demand, CLAIM_JOBS, is_laned);
     if (is_laned && batch->is_sending) /* lanes are asked for after what was sent is answered */
         return batch_spoil(batch);
-    return is_laned ? claim_take_job_lanes(batch, group, end - group->taken[CLAIM_JOBS])
+    return is_laned ? claim_take_lanes(batch, group, CLAIM_JOBS, end - group->taken[CLAIM_JOBS])
                     : CAIRN_OK;
 }
 
@@ -248,20 +248,27 @@ static cairn_code join_functions(struct batch *batch, const cairn_claim_options 
     return CAIRN_OK;
 }
 
+cairn_code claim_want_steps(struct batch *batch, const struct claim_group *group,
+                            struct step_claim *ret_wanted)
+{
+    const cairn_claim_options *claim = request_claim(group->shares->request);
+    *ret_wanted = (struct step_claim){.aging_rate = batch->engine->base.options.aging_rate};
+    TRY(to_store_claim(batch, group, &ret_wanted->base));
+    return claim->function_count ? join_functions(batch, claim, ret_wanted) : CAIRN_OK;
+}
+
 static cairn_code lease_steps(struct batch *batch, const struct claim_group *group,
                               struct steps_in_hand *in_hand, struct step_row *rows, size_t room,
                               size_t *ret_count)
 {
     const struct request *request = group->shares->request;
-    const cairn_claim_options *claim = request_claim(request);
-    struct step_claim wanted = {.aging_rate = batch->engine->base.options.aging_rate,
-                                .in_hand = in_hand};
-    TRY(to_store_claim(batch, group, &wanted.base));
+    struct step_claim wanted;
     if (request->was_unsure)
-        return STORE(batch, find_claimed_steps, claim->worker, request->token, rows, room,
-                     ret_count);
-    if (claim->function_count)
-        TRY(join_functions(batch, claim, &wanted));
+        return STORE(batch, find_claimed_steps, request_claim(request)->worker, request->token,
+                     rows, room, ret_count);
+    TRY(claim_want_steps(batch, group, &wanted));
+    wanted.in_hand = in_hand;
+    wanted.base.is_laned = &request->demand->has_step_lanes;
     return STORE(batch, claim_steps, &wanted, rows, room, ret_count);
 }
 
@@ -408,12 +415,22 @@ cairn_code claim_lease_steps(struct batch *batch, const struct claim_group *grou
                              struct steps_in_hand *in_hand, struct step_row *rows, size_t room,
                              size_t *ret_count)
 {
-    struct arena *arena = batch->tx->arena;
-    if (group->count == 1)
-        batch->tx->arena = &group->shares->request->arena; /* nothing needs to be copied */
+    struct arena *arena = swap_arena(batch, group);
     cairn_code code = lease_steps(batch, group, in_hand, rows, room, ret_count);
     batch->tx->arena = arena;
     return code;
+}
+
+cairn_code claim_lease_step_lanes(struct batch *batch, struct claim_group *group,
+                                  const struct step_claim *wanted, const struct lane *lanes,
+                                  size_t lane_count, struct step_row *rows, size_t room,
+                                  size_t *ret_count)
+{
+    struct arena *arena = swap_arena(batch, group);
+    cairn_code code =
+        STORE(batch, claim_step_lanes, wanted, lanes, lane_count, rows, room, ret_count);
+    batch->tx->arena = arena;
+    return code ? code : claim_give_leased(batch, group, rows, *ret_count);
 }
 
 cairn_code claim_give_leased(struct batch *batch, struct claim_group *group,

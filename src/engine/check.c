@@ -243,6 +243,7 @@ cairn_code check_start_options(struct check *check, cairn_start_options *in)
     TRY(check_range(check, "version", in->version, 0, INT32_MAX));
     TRY(check_json(check, "input", in->input));
     TRY(check_optional(check, "key", in->key));
+    TRY(check_task_group(check, in->group));
     TRY(metadata_check(in->metadata, check->error));
     TRY(tags_check(in->tags, check->error));
     if (in->tell_instance || in->tell_event) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/check.h"
 #include "engine/read.h"
+#include "engine/workset.h"
 
 #include <string.h>
 
@@ -171,6 +172,7 @@ cairn_code batch_put_limit(struct batch *batch, struct request *request)
     if (request->code)
         return CAIRN_OK;
     TRY(STORE(batch, put_limit, &row));
+    workset_count_leases(batch, row.types);
     return answer_with(&request->arena, request, &row, batch->error);
 }
 

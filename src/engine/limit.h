@@ -24,6 +24,8 @@ cairn_code batch_limits_for_claim(struct batch *batch, const cairn_claim_options
 cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, bool is_locking,
                        struct limits *limits, cairn_error *reterr);
 
+/* A place is free. */
+void batch_note_free(struct batch *batch);
 /* The lease of a task that counts has ended. */
 cairn_code batch_note_place(struct batch *batch, const char *type, const char *group,
                             bool is_released);
@@ -32,11 +34,14 @@ cairn_code batch_write_limits(struct batch *batch);
 
 /* batch_lane.c: how much of a claim's room is for types that have lanes, as far as it is known that there are any;
  * and that there are, or are not. */
-size_t lanes_part(struct batch *batch, const struct demand *demand, size_t room);
-bool lanes_are_known(struct batch *batch, const struct demand *demand);
-void lanes_seen(struct batch *batch, const struct demand *demand, bool has_lanes);
+size_t lanes_part(struct batch *batch, const struct demand *demand, enum claim_kind kind,
+                  size_t room);
+bool lanes_are_known(struct batch *batch, const struct demand *demand, enum claim_kind kind);
+void lanes_seen(struct batch *batch, const struct demand *demand, enum claim_kind kind,
+                bool has_lanes);
 
-/* Leases at most `room` jobs of lanes to the claims of a group. */
-cairn_code claim_take_job_lanes(struct batch *batch, struct claim_group *group, size_t room);
+/* Leases at most `room` tasks of lanes to the claims of a group. */
+cairn_code claim_take_lanes(struct batch *batch, struct claim_group *group,
+                            enum claim_kind kind, size_t room);
 
 #endif

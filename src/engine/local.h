@@ -188,7 +188,7 @@ struct local_engine {
     struct gathering gathering;
     uint64_t
         ready_epochs[CLAIM_KINDS]; /* rise whenever jobs, or steps, may have become claimable */
-    struct lane_habit lane_habits[HABITS];
+    struct lane_habit lane_habits[HABITS][CLAIM_KINDS];
     int64_t
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
     uint32_t wakes[WAKE_COUNTS]; /* so that a call that a thread works on learns of it, too */

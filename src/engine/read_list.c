@@ -120,6 +120,7 @@ static cairn_code find_intake(struct question *q, const char *id, struct instanc
                                      .start_at_us = row.start_at_us,
                                      .created_at_us = row.created_at_us,
                                      .metadata = row.metadata,
+                                     .group = row.group,
                                      .tags = tags_or_null(row.tags),
                                      .input = row.input};
     if (!row.version && !STORE(q, get_definition, row.workflow, 0, &definition))
@@ -190,7 +191,7 @@ cairn_code show_instance(struct question *q, const void *from, void *ret)
         SAME(last_error), SAME(generation), SAME(created_at_us), SAME(started_at_us),
         SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(tags),
         SAME(parent), SAME(paused_by), SAME(paused_reason), SAME(paused_at_us), SAME(schedule),
-        SAME(source);
+        SAME(source), SAME(group);
     struct open_steps open = {0};
     item->status = instance_status_name(row->status);
     item->status_code = (cairn_instance_status)row->status;

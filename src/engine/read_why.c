@@ -167,6 +167,7 @@ static cairn_code add_step(struct question *q, const struct step_row *row,
     if (!is_claimable(row, q->tx->now_us))
         return CAIRN_OK;
     TRY(read_type(q, row->task_type, row->version, row->next_run_at_us, type));
+    TRY(add_limit(q, row->task_type, row->group ? row->group : "", type));
     ret_step->type = type;
     return CAIRN_OK;
 }

@@ -256,6 +256,7 @@ struct workset_instance *workset_new(struct batch *batch, const struct instance_
             return NULL;
         step->row.instance_id = row->id;
         step->row.instance_metadata = row->metadata;
+        step->row.group = row->group;
         step->row.version = step->row.kind == KIND_FUNCTION ? row->version : 0;
         step->row.updated_at_us = batch->tx->now_us;
     }

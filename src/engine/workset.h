@@ -41,6 +41,7 @@ struct workset_instance {
     bool is_changed; /* by an earlier request of the batch: its row is to be written */
     bool
         is_told; /* its chain has grown: its row is to be written, though it need not have changed */
+    bool is_early; /* its steps are to be written before lanes are looked at, or leases counted */
     struct request *answer_to; /* the latest control of it, which is yet to be answered */
 
     struct flow_step **slots; /* by place, a hash table */
@@ -128,10 +129,16 @@ cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step
 /* ---- writing -------------------------------------------------------------------------------- */
 
 /* workset_step.c: the changed steps of one instance (NULL: of all): those that are to be inserted, to be
- * updated, or of the latter only those that the store has as ready. */
-enum steps_part { STEPS_NEW, STEPS_OLD, STEPS_OFFERED };
+ * updated, or of the latter only those that the store has as ready; the last two: of instances that are early. */
+enum steps_part { STEPS_NEW, STEPS_OLD, STEPS_OFFERED, STEPS_EARLY_NEW, STEPS_EARLY_OLD };
 cairn_code workset_write_changed(struct batch *batch, struct workset_instance *only,
                                  enum steps_part part);
+
+/* The changed steps of instances that are early, which then are no longer in hand. */
+cairn_code workset_write_early(struct batch *batch);
+
+/* Leases of these types count from now on. */
+void workset_count_leases(struct batch *batch, const char *types);
 
 /* The changed steps of one instance, so that questions to the store see them. */
 cairn_code workset_flush(struct workset_instance *instance);

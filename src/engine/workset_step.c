@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/limit.h"
 #include "engine/workset.h"
 
 #include <assert.h>
@@ -47,6 +48,11 @@ static struct flow_step *find_step(const struct workset_instance *instance, int3
     return step && !step->is_gone ? step : NULL;
 }
 
+static bool has_place(const struct step_row *row)
+{
+    return row->is_counted && row->locked_by;
+}
+
 struct flow_step *workset_keep(struct workset_instance *instance, const struct step_row *row)
 {
     struct flow_step *step = find_slot(instance, row->seq);
@@ -59,6 +65,7 @@ struct flow_step *workset_keep(struct workset_instance *instance, const struct s
         return NULL;
     step->row = *row;
     step->is_offered = row->is_ready;
+    step->has_place = has_place(row);
     instance->slots[slot_of(instance, row->seq)] = step;
     instance->step_count++;
     return step;
@@ -150,10 +157,32 @@ cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step
     known->row = *row;
     known->is_dirty = step->is_dirty;
     known->is_offered = false;
+    known->has_place = has_place(row);
     return CAIRN_OK;
 }
 
 /* ---- what can be claimed -------------------------------------------------------------------- */
+
+/* A place is free, once the step is written. */
+static void note_place(struct workset_instance *instance)
+{
+    instance->is_early = instance->batch->has_places_back = true;
+    batch_note_free(instance->batch);
+}
+
+/* Types of steps that have a group have lanes from now on.  The store is told before limits are locked. */
+static cairn_code note_group(struct batch *batch, const struct step_row *row)
+{
+    if (!row->group || !*row->group || !row->task_type)
+        return CAIRN_OK;
+    for (size_t i = 0; i < batch->group_types.count; i++)
+        if (strcmp(batch->group_types.items[i], row->task_type) == 0)
+            return CAIRN_OK;
+    const char **type = list_add(&batch->arena, &batch->group_types);
+    NEED(type, batch->error);
+    *type = row->task_type;
+    return STORE(batch, add_group_types, type, 1);
+}
 
 static cairn_code list_in_hand(struct workset_instance *instance)
 {
@@ -161,8 +190,13 @@ static cairn_code list_in_hand(struct workset_instance *instance)
     double aging_rate = batch->engine->base.options.aging_rate;
     for (size_t i = 0; i < instance->slot_count; i++) {
         struct flow_step *step = instance->slots[i];
-        if (!step || step->is_gone || step->is_offered || !step->row.is_ready)
+        if (!step || step->is_gone)
             continue;
+        if (step->has_place && !step->row.locked_by)
+            note_place(instance);
+        if (step->is_offered || !step->row.is_ready)
+            continue;
+        TRY(note_group(batch, &step->row));
         struct step_in_hand *added = list_add(&batch->arena, &batch->in_hand);
         NEED(added, batch->error);
         step->row.instance_seq = instance->row.seq;
@@ -198,6 +232,10 @@ static bool is_to_write(const struct workset_instance *instance, const struct fl
         return false;
     bool is_new = instance->is_new || step->is_new;
     switch (part) {
+    case STEPS_EARLY_NEW:
+        return instance->is_early && is_new;
+    case STEPS_EARLY_OLD:
+        return instance->is_early && !is_new && step->is_dirty;
     case STEPS_NEW:
         return is_new;
     case STEPS_OFFERED:
@@ -238,6 +276,9 @@ static size_t take_changed(struct workset_instance *instance, enum steps_part pa
             rows[count - 1].instance_seq = instance->row.seq;
         step->is_dirty = step->is_new = false;
         step->is_offered = step->row.is_ready;
+        if (step->has_place && !step->row.locked_by)
+            batch_note_free(instance->batch);
+        step->has_place = has_place(&step->row);
         note_written(instance->batch, &step->row);
     }
     return count;
@@ -267,7 +308,45 @@ cairn_code workset_write_changed(struct batch *batch, struct workset_instance *o
         if (!only || batch->instances.entries[i].value == only)
             count += take_changed(batch->instances.entries[i].value, part, rows + count);
     qsort(rows, count, sizeof *rows, compare_places);
-    if (part == STEPS_NEW)
+    for (size_t i = 0; i < count; i++)
+        TRY(note_group(batch, &rows[i]));
+    if (part == STEPS_NEW || part == STEPS_EARLY_NEW)
         return STORE(batch, insert_steps, rows, count);
     return STORE(batch, update_steps, rows, count);
+}
+
+cairn_code workset_write_early(struct batch *batch)
+{
+    TRY(workset_write_changed(batch, NULL, STEPS_EARLY_NEW));
+    for (size_t i = 0; i < batch->instances.count; i++) {
+        struct workset_instance *at = batch->instances.entries[i].value;
+        at->is_new &= !at->is_early;
+    }
+    TRY(workset_write_changed(batch, NULL, STEPS_EARLY_OLD));
+    for (size_t i = 0; i < batch->instances.count; i++) {
+        struct workset_instance *at = batch->instances.entries[i].value;
+        at->is_early = false;
+    }
+    batch->has_places_back = false;
+    for (struct demand *demand = batch->demands; demand; demand = demand->next)
+        demand->none_before = CLAIM_FIRST; /* the store has more than it told */
+    return workset_list_in_hand(batch);
+}
+
+void workset_count_leases(struct batch *batch, const char *types)
+{
+    for (size_t i = 0; i < batch->jobs.count; i++) {
+        struct job_row *row = &((struct workset_job *)batch->jobs.entries[i].value)->row;
+        if (row->status == JOB_LEASED && pattern_matches(types, row->type))
+            row->is_counted = true;
+    }
+    for (size_t i = 0; i < batch->instances.count; i++) {
+        const struct workset_instance *at = batch->instances.entries[i].value;
+        for (size_t k = 0; k < at->slot_count; k++) {
+            struct flow_step *step = at->slots[k];
+            if (!step || !step->row.locked_by || !pattern_matches(types, step->row.task_type))
+                continue;
+            step->row.is_counted = step->has_place = true;
+        }
+    }
 }

@@ -163,8 +163,10 @@ struct job_claim {
 /* The tasks of one type and group that can be claimed.  Groups of a type take turns. */
 struct lane {
     const char *type, *group;
-    size_t quota;    /* of a claim: how many may be leased */
-    bool is_counted; /* a limit counts them */
+    size_t quota;         /* of a claim: how many may be leased */
+    bool is_counted;      /* a limit counts them */
+    int32_t first, last;  /* steps: the versions that are meant */
+    bool is_void;         /* steps: there are others, but none of these versions */
 };
 
 /* Groups, both ends included; to NULL: all that follow. */
@@ -344,7 +346,8 @@ struct type_in_hand {
     const char *name;
     size_t count;    /* how many of them the claim may be given */
     bool is_blocked; /* set by claim_steps(): the registry disables it or, if the claim names a
-                      * runtime, gives it to another one */
+                      * runtime, gives it to another one; or: */
+    bool is_laned;   /* it has lanes, so that its steps take their turn in the store */
 };
 
 /* Steps that can be claimed and are not in the store as such: the engine gives them to the claim itself.

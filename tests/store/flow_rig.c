@@ -250,6 +250,8 @@ void check_step_changing(const struct step_row *seen, const struct step_row *wan
     CHECK_JSON(seen->signal, wanted->signal);
     CHECK_INT(seen->remaining, wanted->remaining);
     CHECK_INT(seen->is_copied, wanted->is_copied);
+    CHECK_TEXT(seen->group, wanted->group ? wanted->group : "");
+    CHECK_INT(seen->is_counted, wanted->is_counted);
     CHECK_TEXT(seen->ended_outcome, wanted->ended_outcome);
     CHECK_INT(seen->past_effects, wanted->past_effects);
     CHECK_INT(seen->is_effect_begun, wanted->is_effect_begun);

@@ -51,7 +51,9 @@ static struct step_row full_step(const struct instance_row *instance, int32_t se
                              .ended_outcome = "retry",
                              .past_effects = 3,
                              .is_effect_begun = true,
-                             .function_effects = "2:3:pay",
+                             .group = "g",
+        .is_counted = true,
+        .function_effects = "2:3:pay",
                              .undo_error = "no refund",
                              .passed = "{\"short\":1}",
                              .updated_at_us = RIG_START_US + 8};

@@ -381,6 +381,7 @@ class cairn_start_options(Structure):
     tell_event: Optional[bytes]
     tags: Optional[bytes]
     on_existing: Optional[bytes]
+    group: Optional[bytes]
 
 
 class cairn_instance(Structure):
@@ -410,6 +411,7 @@ class cairn_instance(Structure):
     schedule: Optional[bytes]
     tags: Optional[bytes]
     source: Optional[bytes]
+    group: Optional[bytes]
 
 
 class cairn_instance_filter(Structure):
@@ -1013,6 +1015,7 @@ cairn_start_options._fields_ = [
     ("tell_event", c_char_p),
     ("tags", c_char_p),
     ("on_existing", c_char_p),
+    ("group", c_char_p),
 ]
 
 cairn_instance._fields_ = [
@@ -1042,6 +1045,7 @@ cairn_instance._fields_ = [
     ("schedule", c_char_p),
     ("tags", c_char_p),
     ("source", c_char_p),
+    ("group", c_char_p),
 ]
 
 cairn_instance_filter._fields_ = [

@@ -301,28 +301,29 @@ class Engine:
     def start(self, workflow: str, input: Any = ..., *, version: int = ..., key: Optional[str] = ...,
               at: Optional[Time] = ..., delay: Optional[Duration] = ...,
               metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
-              on_existing: Optional[OnExisting] = ...) -> InstanceHandle[Any]: ...
+              on_existing: Optional[OnExisting] = ..., group: Optional[str] = ...) -> InstanceHandle[Any]: ...
 
     @overload
     def start(self, workflow: FunctionType[P, R], input: P = ..., *, version: int = ..., key: Optional[str] = ...,
               at: Optional[Time] = ..., delay: Optional[Duration] = ...,
               metadata: Optional[Dict[str, Any]] = ..., tags: Optional[Dict[str, str]] = ...,
-              on_existing: Optional[OnExisting] = ...) -> InstanceHandle[R]: ...
+              on_existing: Optional[OnExisting] = ..., group: Optional[str] = ...) -> InstanceHandle[R]: ...
 
     def start(self, workflow: Union[str, FunctionType[Any, Any]], input: Any = UNSET, *, version: int = 0,
               key: Optional[str] = None, at: Optional[Time] = None, delay: Optional[Duration] = None,
               metadata: Optional[Dict[str, Any]] = None, tags: Optional[Dict[str, str]] = None,
-              on_existing: Optional[OnExisting] = None) -> InstanceHandle[Any]:
+              on_existing: Optional[OnExisting] = None, group: Optional[str] = None) -> InstanceHandle[Any]:
         """Starts an instance of a workflow or function; a function that the store does not know is deployed.
 
         Version 0 is the highest, or of a function its own.  A second instance with the same key is not started,
         unless ``on_existing`` says otherwise: as for ``enqueue``; ``"restart_failed"`` restarts a failed instance.
+        ``group`` is that of its tasks: groups of a type take turns, and limits can count each by itself.
         """
         function = workflow if isinstance(workflow, FunctionType) else None
         wanted = version or (function.version if function else 0)
         body = body_of({"workflow": str(workflow), "version": wanted or None, "key": key,
                         "start_at": self._at(When(at, delay)), "metadata": check_metadata(metadata),
-                        "tags": check_tags(tags), "on_existing": on_existing},
+                        "tags": check_tags(tags), "on_existing": on_existing, "group": group},
                        ("input", encode(self.codec, input)))
         try:
             answer = self.ask("POST", "/v1/instances", body)

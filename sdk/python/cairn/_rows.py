@@ -175,6 +175,7 @@ class Instance(_Plain):
     tags: Optional[Dict[str, str]] = None
     parent: Optional[str] = None
     source: Optional[str] = None
+    group: str = ""
     created_at: Optional[datetime] = None
     start_at: Optional[datetime] = None
     started_at: Optional[datetime] = None

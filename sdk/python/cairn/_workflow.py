@@ -230,11 +230,13 @@ class Workflow:
              retry: Optional[Backoff] = None, timeout: Optional[Duration] = None, idempotent: bool = True,
              priority: int = 50, on_failure: Optional[str] = None,
              compensation: "Union[None, str, TaskType[Any, Any], Compensation]" = None,
-             input: Json = UNSET, output: Json = UNSET, metadata: Optional[Dict[str, Any]] = None) -> None:
+             input: Json = UNSET, output: Json = UNSET, metadata: Optional[Dict[str, Any]] = None,
+             group: Optional[str] = None) -> None:
         """A call of a handler; without ``handler`` its type is the name of the step.
 
         ``input`` makes what the handler is given, ``output`` what goes on from its answer: JSON whose strings may hold
-        expressions, such as ``{"to": "{{ $.input.email }}"}``.
+        expressions, such as ``{"to": "{{ $.input.email }}"}``.  ``group`` may hold some, too: ``"{{ .tenant }}"``;
+        without it the step has the group of its instance.
 
         >>> import cairn
         >>> wf = cairn.Workflow("mail")
@@ -256,12 +258,12 @@ class Workflow:
         if priority != 50:
             element["priority"] = priority
         self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation)),
-                   **_given(input=input, output=output), **_optional(metadata=metadata)})
+                   **_given(input=input, output=output), **_optional(group=group, metadata=metadata)})
 
     def start(self, name: str, workflow: str, *, version: Optional[int] = None, input: Any = None,
               key: Optional[str] = None, tags: Optional[Dict[str, str]] = None, wait: bool = True,
               on_failure: Optional[str] = None, compensation: "Union[None, str, TaskType[Any, Any], Compensation]" = None,
-              metadata: Optional[Dict[str, Any]] = None) -> None:
+              metadata: Optional[Dict[str, Any]] = None, group: Optional[str] = None) -> None:
         """Starts an instance of another workflow and waits for its end, unless ``wait`` is false.  Without ``input`` the
         child gets the data that arrives at the step.
 
@@ -276,13 +278,14 @@ class Workflow:
                             **_optional(version=version, input=input, key=key, tags=tags or None)}
         if not wait:
             element["wait"] = False
-        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation), metadata=metadata)})
+        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation),
+                                          group=group, metadata=metadata)})
 
     @contextlib.contextmanager
     def map(self, name: str, over: str, *, max_parallel: int = 20, join: "Union[Literal['all', 'any'], int]" = "all",
             collect: bool = True, on_failure: Optional[str] = None,
             compensation: "Union[None, str, TaskType[Any, Any], Compensation]" = None,
-            metadata: Optional[Dict[str, Any]] = None) -> Generator[None, None, None]:
+            metadata: Optional[Dict[str, Any]] = None, group: Optional[str] = None) -> Generator[None, None, None]:
         """The elements inside are done for each element of the list that ``over`` yields; ``join`` may be a number: so
         many must complete.
 
@@ -302,7 +305,8 @@ class Workflow:
             element["join"] = {"at_least": join} if isinstance(join, int) else join
         if not collect:
             element["collect"] = False
-        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation), metadata=metadata)})
+        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation),
+                                          group=group, metadata=metadata)})
         self._open.append((steps, None))
         try:
             yield

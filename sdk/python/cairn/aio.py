@@ -205,14 +205,16 @@ class AsyncEngine:
                     at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                     metadata: Optional[Dict[str, Any]] = ...,
                     tags: Optional[Dict[str, str]] = ...,
-                    on_existing: Optional[OnExisting] = ...) -> "AsyncInstanceHandle[Any]": ...
+                    on_existing: Optional[OnExisting] = ...,
+                    group: Optional[str] = ...) -> "AsyncInstanceHandle[Any]": ...
 
     @overload
     async def start(self, workflow: FunctionType[P, R], input: P = ..., *, version: int = ...,
                     key: Optional[str] = ..., at: Optional[Time] = ..., delay: Optional[Duration] = ...,
                     metadata: Optional[Dict[str, Any]] = ...,
                     tags: Optional[Dict[str, str]] = ...,
-                    on_existing: Optional[OnExisting] = ...) -> "AsyncInstanceHandle[R]": ...
+                    on_existing: Optional[OnExisting] = ...,
+                    group: Optional[str] = ...) -> "AsyncInstanceHandle[R]": ...
 
     async def start(self, workflow: Any, input: Any = UNSET, **options: Any) -> "AsyncInstanceHandle[Any]":
         """See ``Engine.start``."""

@@ -137,15 +137,17 @@ static void add_step_params(struct postgres_params *params, const struct taking 
     add_in_hand(params, taking->claim.in_hand);
 }
 
-/* The last column: the numbers of the types in hand that the registry blocks. */
+/* The last column: the numbers of the types in hand that the registry blocks; negative: that have lanes. */
 static void read_blocked(struct postgres_reader *reader, struct steps_in_hand *in_hand)
 {
     const char *at = PQgetvalue(reader->result, 0, PQnfields(reader->result) - 1);
     for (char *end; in_hand && *at; at = end) {
-        size_t number = strtoul(at, &end, 10);
-        if (number < 1 || number > in_hand->type_count)
+        long number = strtol(at, &end, 10);
+        size_t index = number < 0 ? (size_t)-number : (size_t)number;
+        if (index < 1 || index > in_hand->type_count)
             return;
-        in_hand->types[number - 1].is_blocked = true;
+        in_hand->types[index - 1].is_blocked = true;
+        in_hand->types[index - 1].is_laned = number < 0;
     }
 }
 
@@ -174,16 +176,10 @@ static cairn_code begin_jobs(struct store_tx *tx, const struct job_claim *claim,
 }
 
 /* Functions are of one type in some versions. */
-static cairn_code begin_steps(struct store_tx *tx, const struct step_claim *claim,
-                              struct step_row *rows, size_t room, struct taking *ret_taking,
-                              cairn_error *reterr)
+cairn_code postgres_sort_step_patterns(struct arena *arena, const struct step_claim *claim,
+                                       struct postgres_types *ret_types, cairn_error *reterr)
 {
-    *ret_taking = (struct taking){.kind = &steps,
-                                  .marks = &postgres_store_of(tx->session)->step_marks,
-                                  .claim = *claim,
-                                  .rows = (char *)rows,
-                                  .room = room};
-    struct exact_type *more = arena_array(tx->arena, claim->function_count, sizeof *more);
+    struct exact_type *more = arena_array(arena, claim->function_count, sizeof *more);
     if (!more)
         return fail_memory(reterr);
     for (size_t i = 0; i < claim->function_count; i++) {
@@ -194,8 +190,20 @@ static cairn_code begin_steps(struct store_tx *tx, const struct step_claim *clai
             .highest = step_rank(range->to, STEP_PRIORITY_MASK),
         };
     }
-    return postgres_sort_patterns(tx->arena, &claim->base, more, claim->function_count,
-                                  &ret_taking->types, reterr);
+    return postgres_sort_patterns(arena, &claim->base, more, claim->function_count, ret_types,
+                                  reterr);
+}
+
+static cairn_code begin_steps(struct store_tx *tx, const struct step_claim *claim,
+                              struct step_row *rows, size_t room, struct taking *ret_taking,
+                              cairn_error *reterr)
+{
+    *ret_taking = (struct taking){.kind = &steps,
+                                  .marks = &postgres_store_of(tx->session)->step_marks,
+                                  .claim = *claim,
+                                  .rows = (char *)rows,
+                                  .room = room};
+    return postgres_sort_step_patterns(tx->arena, claim, &ret_taking->types, reterr);
 }
 
 /* ---- one look ------------------------------------------------------------------------------- */

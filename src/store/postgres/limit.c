@@ -16,11 +16,13 @@ static cairn_code lock(struct store_tx *tx, cairn_error *reterr)
 cairn_code postgres_put_limit(struct store_tx *tx, const struct limit_row *row,
                               cairn_error *reterr)
 {
-    struct postgres_params params = PARAMS(tx, TEXT(row->types));
+    struct postgres_params jobs = PARAMS(tx, TEXT(row->types));
+    struct postgres_params steps = PARAMS(tx, TEXT(row->types));
     postgres_session_of(tx)->tx.is_news = true; /* others may have to look again */
     TRY(lock(tx, reterr));
     TRY(postgres_write_rows(tx, PG_PUT_LIMIT, &limit_row_type, COLUMNS_INSERT, row, 1, reterr));
-    return postgres_queue(postgres_session_of(tx), PG_COUNT_LEASED_JOBS, &params, reterr);
+    TRY(postgres_queue(postgres_session_of(tx), PG_COUNT_LEASED_STEPS, &steps, reterr));
+    return postgres_queue(postgres_session_of(tx), PG_COUNT_LEASED_JOBS, &jobs, reterr);
 }
 
 cairn_code postgres_get_limit(struct store_tx *tx, const char *name, struct limit_row *ret_row,
@@ -103,43 +105,77 @@ cairn_code postgres_add_group_types(struct store_tx *tx, const char *const *type
 
 /* ---- lanes ---------------------------------------------------------------------------------- */
 
-cairn_code postgres_list_job_lanes(struct store_tx *tx, const struct job_claim *claim,
-                                   const struct lane_range *range, size_t each,
-                                   struct lane **ret_lanes, size_t *ret_count,
-                                   cairn_error *reterr)
+/* Asks for lanes.  Those of steps have versions. */
+static cairn_code list_lanes(struct store_tx *tx, enum postgres_query query,
+                             const struct job_claim *claim, const struct postgres_types *types,
+                             const struct lane_range *range, size_t each,
+                             struct lane **ret_lanes, size_t *ret_count, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct mark_set *marks = &postgres_store_of(tx->session)->job_marks;
+    bool is_steps = query == PG_LIST_STEP_LANES;
+    struct postgres_store *store = postgres_store_of(tx->session);
+    struct mark_set *marks = is_steps ? &store->step_marks : &store->job_marks;
     struct postgres_params params = {.arena = tx->arena};
-    struct postgres_types types;
     struct claim_walk walk;
-    TRY(postgres_sort_patterns(tx->arena, claim, NULL, 0, &types, reterr));
-    TRY(postgres_plan_walk(tx->arena, marks, true, &types, &walk, reterr));
+    TRY(postgres_plan_walk(tx->arena, marks, true, types, &walk, reterr));
     param_walk(&params, &walk);
     param_text(&params, claim->runtime);
     param_text(&params, range->from);
     param_text(&params, range->to);
     param_int(&params, (int64_t)each);
-    TRY(postgres_ask(tx, PG_LIST_JOB_LANES, &params, &reader, reterr));
+    TRY(postgres_ask(tx, query, &params, &reader, reterr));
     struct lane *lanes = arena_array(tx->arena, (size_t)reader.count, sizeof *lanes);
     if (!lanes)
         return fail_memory(reterr);
-    for (; reader.row < reader.count; reader.row++)
-        lanes[reader.row] =
-            (struct lane){.type = value_text(&reader, 0), .group = value_text(&reader, 1)};
+    for (; reader.row < reader.count; reader.row++) {
+        struct lane *lane = &lanes[reader.row];
+        *lane = (struct lane){.type = value_text(&reader, 0), .group = value_text(&reader, 1)};
+        if (!is_steps)
+            continue;
+        lane->first = (int32_t)value_int(&reader, 2);
+        lane->last = (int32_t)value_int(&reader, 3);
+        lane->is_void = !value_bool(&reader, 4);
+    }
     *ret_lanes = lanes;
     *ret_count = (size_t)reader.count;
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }
 
-static void add_lanes(struct postgres_params *params, const struct lane *lanes, size_t count)
+cairn_code postgres_list_job_lanes(struct store_tx *tx, const struct job_claim *claim,
+                                   const struct lane_range *range, size_t each,
+                                   struct lane **ret_lanes, size_t *ret_count,
+                                   cairn_error *reterr)
 {
-    struct postgres_columns columns = {.count = 4};
+    struct postgres_types types;
+    TRY(postgres_sort_patterns(tx->arena, claim, NULL, 0, &types, reterr));
+    return list_lanes(tx, PG_LIST_JOB_LANES, claim, &types, range, each, ret_lanes, ret_count,
+                      reterr);
+}
+
+cairn_code postgres_list_step_lanes(struct store_tx *tx, const struct step_claim *claim,
+                                    const struct lane_range *range, size_t each,
+                                    struct lane **ret_lanes, size_t *ret_count,
+                                    cairn_error *reterr)
+{
+    struct postgres_types types;
+    TRY(postgres_sort_step_patterns(tx->arena, claim, &types, reterr));
+    return list_lanes(tx, PG_LIST_STEP_LANES, &claim->base, &types, range, each, ret_lanes,
+                      ret_count, reterr);
+}
+
+static void add_lanes(struct postgres_params *params, const struct lane *lanes, size_t count,
+                      bool is_steps)
+{
+    struct postgres_columns columns = {.count = is_steps ? 6 : 4};
     for (size_t i = 0; i < count; i++) {
         columns_text(&columns, lanes[i].type);
         columns_text(&columns, lanes[i].group);
         columns_bigint(&columns, (int64_t)lanes[i].quota);
         columns_bigint(&columns, lanes[i].is_counted);
+        if (is_steps) {
+            columns_bigint(&columns, lanes[i].first);
+            columns_bigint(&columns, lanes[i].last);
+        }
         columns_end_row(&columns);
     }
     param_columns_copied(params, &columns);
@@ -152,7 +188,7 @@ cairn_code postgres_claim_job_lanes(struct store_tx *tx, const struct job_claim 
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
     struct postgres_params params = {.arena = tx->arena};
-    add_lanes(&params, lanes, lane_count);
+    add_lanes(&params, lanes, lane_count, false);
     param_time(&params, tx->now_us);
     param_holders(&params, claim, room);
     param_time(&params, postgres_lease_look(tx, LEASE_FIRST_LOOK_US, claim->lease_until_us));
@@ -168,5 +204,25 @@ cairn_code postgres_claim_job_lanes(struct store_tx *tx, const struct job_claim 
     *ret_count = (size_t)reader.count;
     if (reader.count > 0)
         postgres_note_due(tx, claim->lease_until_us + 1);
+    return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+cairn_code postgres_claim_step_lanes(struct store_tx *tx, const struct step_claim *claim,
+                                     const struct lane *lanes, size_t lane_count,
+                                     struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                     cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    add_lanes(&params, lanes, lane_count, true);
+    param_time(&params, tx->now_us);
+    param_holders(&params, &claim->base, room);
+    param_double(&params, claim->aging_rate);
+    TRY(postgres_ask(tx, PG_CLAIM_STEP_LANES, &params, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++)
+        postgres_read_row(&reader, 0, &step_row_type, &ret_rows[reader.row]);
+    *ret_count = (size_t)reader.count;
+    if (reader.count > 0)
+        postgres_note_flow_due(tx, claim->base.lease_until_us + 1);
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }

@@ -433,6 +433,10 @@ cairn_code postgres_sort_patterns(struct arena *arena, const struct job_claim *c
                                   const struct exact_type *more, size_t more_count,
                                   struct postgres_types *ret_types, cairn_error *reterr);
 
+/* The same of a claim of steps: functions are of one type in some versions. */
+cairn_code postgres_sort_step_patterns(struct arena *arena, const struct step_claim *claim,
+                                       struct postgres_types *ret_types, cairn_error *reterr);
+
 /* ---- rows ---------------------------------------------------------------------------------- */
 
 /* The columns of a row from `first` on, in the order of spec/rows.txt.  A query may leave out the last

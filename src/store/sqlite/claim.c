@@ -37,6 +37,8 @@ struct claiming {
     enum query_number next_type;
     cairn_code (*collect)(struct claiming *claiming, const char *type);
     const struct step_claim *steps; /* the claim, if it is one of steps */
+    const char *group;              /* of steps; NULL: those of types that have no lanes */
+    bool is_counted;                /* a limit counts them */
     size_t kept;                    /* places of the room that are for steps in hand */
     struct claim_holder holder;     /* of the row that is being leased */
     int64_t event_id;               /* of its first event */
@@ -335,6 +337,8 @@ static cairn_code next_turn(struct claiming *claiming, int64_t from_version, str
         query_begin(claiming->tx, Q_NEXT_STEP_TURN, claiming->reterr);
     bind_text(&query, ":type", turn->type);
     bind_text(&query, ":runtime", claiming->claim->runtime);
+    bind_text(&query, ":group", claiming->group ? claiming->group : "");
+    bind_int(&query, ":is_lane", claiming->group != NULL);
     bind_int(&query, ":version", turn->version);
     bind_int(&query, ":priority", turn->priority);
     bind_int(&query, ":from_version", from_version);
@@ -363,6 +367,7 @@ static cairn_code collect_turn(struct claiming *claiming, const struct turn *tur
     cleanup(query_end) struct query query =
         query_begin(claiming->tx, Q_CLAIM_STEP_HEADS, claiming->reterr);
     bind_text(&query, ":type", turn->type);
+    bind_text(&query, ":group", claiming->group ? claiming->group : "");
     bind_int(&query, ":version", turn->version);
     bind_int(&query, ":priority", turn->priority);
     bind_size(&query, ":room", claiming->room);
@@ -384,10 +389,10 @@ static cairn_code collect_versions(struct claiming *claiming, const char *type, 
                                    int64_t to)
 {
     struct turn turn = {.type = type, .version = to, .priority = INT64_MAX};
-    for (;; turn.priority--) {
-        cairn_code code = next_turn(claiming, from, &turn);
-        if (code || turn.version < 0)
-            return code;
+    for (bool is_empty = true;; turn.priority--, is_empty = false) {
+        TRY(next_turn(claiming, from, &turn));
+        if (turn.version < 0)
+            return is_empty ? note_lanes(claiming, type) : CAIRN_OK;
         TRY(collect_turn(claiming, &turn));
     }
 }
@@ -404,6 +409,7 @@ static cairn_code lease_head(struct claiming *claiming, const struct head *head,
     TRY(read_head(claiming, Q_READ_CLAIMED_STEP, head->id, &step_row_type, ret_row));
     step_lease(ret_row, claiming->holder.worker, claiming->holder.token,
                claiming->claim->lease_until_us, tx->now_us);
+    ret_row->is_counted = claiming->is_counted;
     return rows_write(tx, Q_LEASE_STEP, &step_row_type, ret_row, 1, claiming->reterr);
 }
 
@@ -429,13 +435,18 @@ static cairn_code take_steps(struct claiming *claiming, struct step_row *ret_row
 
 static cairn_code ask_registry(const struct claiming *claiming, struct type_in_hand *type)
 {
-    const char *runtime = claiming->claim->runtime;
-    struct registry_row row;
-    cairn_code code = sqlite_get_registry(claiming->tx, type->name, &row, claiming->reterr);
-    if (code)
-        return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
-    type->is_blocked = !row.is_enabled || (runtime && strcmp(row.runtime, runtime) != 0);
-    return CAIRN_OK;
+    cleanup(query_end) struct query query =
+        query_begin(claiming->tx, Q_IS_BLOCKED, claiming->reterr);
+    bind_text(&query, ":type", type->name);
+    bind_text(&query, ":runtime", claiming->claim->runtime);
+    if (query_step(&query) == SQLITE_ROW) {
+        bool is_barred = sqlite3_column_int(query.handle, 0) != 0;
+        type->is_laned = !is_barred && sqlite3_column_int(query.handle, 1) != 0;
+        type->is_blocked = is_barred || type->is_laned;
+    }
+    if (type->is_laned && claiming->claim->is_laned)
+        *claiming->claim->is_laned = true;
+    return query_ended(&query);
 }
 
 static cairn_code keep_places(struct claiming *claiming)
@@ -475,6 +486,53 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
         TRY(collect_versions(&claiming, range->name, range->from, range->to));
     }
     return take_steps(&claiming, ret_rows, ret_count);
+}
+
+/* ---- Steps of lanes ---------------------------------------------------------------------- */
+
+/* What of a lane is claimed next, best first. */
+static cairn_code read_lane(struct claiming *claiming, const struct lane *lane,
+                            struct head **ret_heads)
+{
+    claiming->heads = arena_array(claiming->tx->arena, lane->quota, sizeof(struct head));
+    if (!claiming->heads)
+        return fail_memory(claiming->reterr);
+    claiming->count = 0;
+    claiming->room = lane->quota;
+    claiming->group = lane->group;
+    *ret_heads = claiming->heads;
+    return collect_versions(claiming, lane->type, lane->first, lane->last);
+}
+
+cairn_code sqlite_claim_step_lanes(struct store_tx *tx, const struct step_claim *claim,
+                                   const struct lane *lanes, size_t lane_count,
+                                   struct step_row *ret_rows, size_t room, size_t *ret_count,
+                                   cairn_error *reterr)
+{
+    struct claiming claiming = {
+        .tx = tx, .claim = &claim->base, .steps = claim, .reterr = reterr};
+    struct head **heads = arena_array(tx->arena, lane_count, sizeof *heads);
+    size_t *counts = arena_array(tx->arena, lane_count, sizeof *counts), left = 0;
+    if (!heads || !counts)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < lane_count; i++) {
+        TRY(read_lane(&claiming, &lanes[i], &heads[i]));
+        counts[i] = claiming.count;
+        left += counts[i];
+    }
+    *ret_count = 0;
+    for (size_t rank = 0; left > 0 && *ret_count < room; rank++)
+        for (size_t i = 0; i < lane_count; i++) {
+            if (rank >= counts[i])
+                continue;
+            if (!keep_holder(&claiming, *ret_count))
+                return fail_memory(reterr);
+            claiming.is_counted = lanes[i].is_counted;
+            TRY(lease_head(&claiming, &heads[i][rank], &ret_rows[*ret_count]));
+            ++*ret_count;
+            left--;
+        }
+    return CAIRN_OK;
 }
 
 /* ---- Claims that were made, and types that have something waiting ------------------------ */

@@ -29,37 +29,54 @@ cairn_code sqlite_is_laned(struct store_tx *tx, const char *type, const char *ru
 struct looking {
     struct store_tx *tx;
     const struct job_claim *claim;
+    bool is_steps;
     const struct lane_range *range;
     size_t each;
     LIST(struct lane) lanes;
     cairn_error *reterr;
 };
 
-static cairn_code next_group(const struct looking *it, const char *type, const char *from,
-                             const char **ret_group)
+/* Versions, as steps have them. */
+struct versions {
+    int32_t first, last;
+};
+static const struct versions all_versions = {0, INT32_MAX};
+
+/* The next lane of a type; its group is NULL if there is none. */
+static cairn_code next_lane(const struct looking *it, const char *type, const char *from,
+                            struct versions versions, struct lane *ret_lane)
 {
-    cleanup(query_end) struct query query = query_begin(it->tx, Q_NEXT_JOB_LANE, it->reterr);
+    enum query_number number = it->is_steps ? Q_NEXT_STEP_LANE : Q_NEXT_JOB_LANE;
+    cleanup(query_end) struct query query = query_begin(it->tx, number, it->reterr);
+    *ret_lane = (struct lane){.type = type, .first = versions.first, .last = versions.last};
     bind_text(&query, ":type", type);
     bind_text(&query, ":from", from);
-    *ret_group = query_step(&query) == SQLITE_ROW ? result_text(&query, 0) : NULL;
+    if (it->is_steps) {
+        bind_int(&query, ":first", versions.first);
+        bind_int(&query, ":last", versions.last);
+    }
+    if (query_step(&query) == SQLITE_ROW) {
+        ret_lane->group = result_text(&query, 0);
+        ret_lane->is_void = it->is_steps && !sqlite3_column_int(query.handle, 1);
+    }
     return query_ended(&query);
 }
 
-static cairn_code add_lanes(struct looking *it, const char *type)
+static cairn_code add_lanes(struct looking *it, const char *type, struct versions versions)
 {
     const char *from = it->range->from;
     bool is_laned;
     TRY(sqlite_is_laned(it->tx, type, it->claim->runtime, &is_laned, it->reterr));
     for (size_t i = 0; is_laned && i < it->each; i++) {
-        const char *group;
-        TRY(next_group(it, type, from, &group));
-        if (!group || (it->range->to && strcmp(group, it->range->to) > 0))
+        struct lane found;
+        TRY(next_lane(it, type, from, versions, &found));
+        if (!found.group || (it->range->to && strcmp(found.group, it->range->to) > 0))
             break;
         struct lane *lane = list_add(it->tx->arena, &it->lanes);
-        from = type_after(group, it->tx->arena);
+        from = type_after(found.group, it->tx->arena);
         if (!lane || !from)
             return fail_memory(it->reterr);
-        *lane = (struct lane){.type = type, .group = group};
+        *lane = found;
     }
     return CAIRN_OK;
 }
@@ -67,22 +84,36 @@ static cairn_code add_lanes(struct looking *it, const char *type)
 /* The types of a prefix, except those that one of the first `done` patterns has covered. */
 static cairn_code add_prefix(struct looking *it, const char *prefix, size_t done)
 {
+    enum query_number number = it->is_steps ? Q_NEXT_TASK_TYPE : Q_NEXT_TYPE;
     struct type_range range;
     if (!type_range(prefix, it->tx->arena, &range))
         return fail_memory(it->reterr);
     for (;;) {
-        cleanup(query_end) struct query query = query_begin(it->tx, Q_NEXT_TYPE, it->reterr);
+        cleanup(query_end) struct query query = query_begin(it->tx, number, it->reterr);
         bind_type_range(&query, range);
         const char *type = query_step(&query) == SQLITE_ROW ? result_text(&query, 0) : NULL;
         TRY(query_ended(&query));
         if (!type)
             return CAIRN_OK;
         if (!pattern_matches_any(it->claim->patterns, done, type))
-            TRY(add_lanes(it, type));
+            TRY(add_lanes(it, type, all_versions));
         range.from = type_after(type, it->tx->arena);
         if (!range.from)
             return fail_memory(it->reterr);
     }
+}
+
+static cairn_code add_patterns(struct looking *it)
+{
+    const struct job_claim *claim = it->claim;
+    for (size_t i = 0; i < claim->pattern_count; i++) {
+        const char *pattern = claim->patterns[i];
+        if (pattern_is_prefix(pattern))
+            TRY(add_prefix(it, pattern, i));
+        else if (!pattern_matches_any(claim->patterns, i, pattern))
+            TRY(add_lanes(it, pattern, all_versions));
+    }
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_list_job_lanes(struct store_tx *tx, const struct job_claim *claim,
@@ -92,12 +123,27 @@ cairn_code sqlite_list_job_lanes(struct store_tx *tx, const struct job_claim *cl
 {
     struct looking it = {
         .tx = tx, .claim = claim, .range = range, .each = each, .reterr = reterr};
-    for (size_t i = 0; i < claim->pattern_count; i++) {
-        const char *pattern = claim->patterns[i];
-        if (pattern_is_prefix(pattern))
-            TRY(add_prefix(&it, pattern, i));
-        else if (!pattern_matches_any(claim->patterns, i, pattern))
-            TRY(add_lanes(&it, pattern));
+    TRY(add_patterns(&it));
+    *ret_lanes = it.lanes.items;
+    *ret_count = it.lanes.count;
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_list_step_lanes(struct store_tx *tx, const struct step_claim *claim,
+                                  const struct lane_range *range, size_t each,
+                                  struct lane **ret_lanes, size_t *ret_count,
+                                  cairn_error *reterr)
+{
+    struct looking it = {.tx = tx,
+                         .claim = &claim->base,
+                         .is_steps = true,
+                         .range = range,
+                         .each = each,
+                         .reterr = reterr};
+    TRY(add_patterns(&it));
+    for (size_t i = 0; i < claim->function_count; i++) {
+        const struct function_range *function = &claim->functions[i];
+        TRY(add_lanes(&it, function->name, (struct versions){function->from, function->to}));
     }
     *ret_lanes = it.lanes.items;
     *ret_count = it.lanes.count;

@@ -6,13 +6,21 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
+/* What is leased counts from now on. */
+static cairn_code count_leased(struct store_tx *tx, enum query_number number, const char *types,
+                               cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    bind_types(&query, types);
+    return query_run(&query);
+}
+
 cairn_code sqlite_put_limit(struct store_tx *tx, const struct limit_row *row,
                             cairn_error *reterr)
 {
     TRY(rows_write(tx, Q_PUT_LIMIT, &limit_row_type, row, 1, reterr));
-    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_LEASED_JOBS, reterr);
-    bind_types(&query, row->types);
-    return query_run(&query);
+    TRY(count_leased(tx, Q_COUNT_LEASED_JOBS, row->types, reterr));
+    return count_leased(tx, Q_COUNT_LEASED_STEPS, row->types, reterr);
 }
 
 cairn_code sqlite_get_limit(struct store_tx *tx, const char *name, struct limit_row *ret_row,

@@ -25,6 +25,19 @@ UPDATE workflow.workflow_run AS r
    AND workflow.type_matches(r.type, $1::text)
 
 
+-- name: count_leased_steps
+-- doing: count leases
+-- Steps that are leased and match count from now on.
+--
+--   $1  a pattern
+--
+-- Reads idx_workflow_step_leased.
+UPDATE workflow.workflow_step AS s
+   SET is_counted = true
+ WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL AND NOT s.is_counted
+   AND workflow.type_matches(s.task_type, $1::text)
+
+
 -- name: get_limit
 -- doing: read a limit
 -- One.
@@ -69,13 +82,18 @@ SELECT g.id
 
 
 -- name: count_leases
--- How many leases count, of each type and group.
+-- How many leases count, of each type and group: of jobs, and of steps.
 --
--- Reads idx_workflow_run_counted, which is as long as there are such leases.
+-- Reads idx_workflow_run_counted and idx_workflow_step_counted, which are as long as there are such leases.
 SELECT r.type, r."group", count(*)
   FROM workflow.workflow_run AS r
  WHERE r.status = 'leased' AND r.is_counted
  GROUP BY r.type, r."group"
+ UNION ALL
+SELECT s.task_type, s."group", count(*)
+  FROM workflow.workflow_step AS s
+ WHERE s.locked_by IS NOT NULL AND s.is_counted
+ GROUP BY s.task_type, s."group"
 
 
 -- name: list_buckets
@@ -269,3 +287,168 @@ WITH moment (now) AS MATERIALIZED (
 SELECT {job.columns r}, r.prev_event
   FROM leased AS r
  ORDER BY r.number
+
+
+-- name: list_step_lanes
+-- doing: find groups with steps
+-- Lanes: types that have lanes, and their groups that have a step to claim.
+--
+--   $1..$4  ranges of types and versions, as in claim_steps; marks are not looked at
+--   $5, $6  types to look for: from this one on, and before that one
+--   $7  the claim's runtime; NULL: any
+--   $8, $9  the first group and the last; NULL: all that follow
+--   $10  how many of each type at most
+--
+-- Rows (type, group, first version, last version, whether there is a step of these versions).  Leaps through
+-- idx_workflow_step_ready: one probe for each type with work, and two for each group of one that has lanes.
+WITH RECURSIVE walk (before, type) AS (
+    SELECT g.before, first.task_type
+      FROM (SELECT e.first COLLATE "C", e.before COLLATE "C"
+              FROM unnest($5::text[], $6::text[]) AS e (first, before)) AS g (first, before)
+     CROSS JOIN LATERAL (
+           SELECT s.task_type
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready AND s.task_type >= g.first AND s.task_type < g.before
+            ORDER BY s.task_type
+            LIMIT 1) AS first
+    UNION ALL
+    SELECT walk.before, next.task_type
+      FROM walk
+     CROSS JOIN LATERAL (
+           SELECT s.task_type
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready AND s.task_type > walk.type AND s.task_type < walk.before
+            ORDER BY s.task_type
+            LIMIT 1) AS next
+), laned (type, first, last) AS MATERIALIZED (
+    SELECT DISTINCT named.type, named.first, named.last
+      FROM (SELECT g.type COLLATE "C", (greatest(g.lowest, 0) >> 7)::int,
+                   (least(g.highest, 274877906943) >> 7)::int
+              FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+                   AS g (type, lowest, highest, mark)
+             UNION ALL
+            SELECT walk.type, 0, 2147483647 FROM walk) AS named (type, first, last)
+     WHERE (EXISTS (SELECT FROM workflow.workflow_group_type AS g WHERE g.type = named.type)
+            OR EXISTS (SELECT FROM workflow.workflow_limit AS l
+                        WHERE workflow.type_matches(named.type, l.types)))
+       AND NOT EXISTS (
+           SELECT
+             FROM workflow.workflow_registry AS g
+            WHERE g.workflow_name = named.type
+              AND (NOT g.is_enabled OR g.runtime <> $7::text))
+), lane (type, first, last, "group", number) AS (
+    SELECT laned.type, laned.first, laned.last, first."group", 1
+      FROM laned
+     CROSS JOIN LATERAL (
+           SELECT s."group"
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready AND s.task_type = laned.type AND s."group" >= $8::text
+            ORDER BY s."group"
+            LIMIT 1) AS first
+    UNION ALL
+    SELECT lane.type, lane.first, lane.last, next."group", lane.number + 1
+      FROM lane
+     CROSS JOIN LATERAL (
+           SELECT s."group"
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready AND s.task_type = lane.type AND s."group" > lane."group"
+            ORDER BY s."group"
+            LIMIT 1) AS next
+     WHERE lane.number < $10::bigint
+       AND ($9::text IS NULL OR lane."group" < $9::text)
+)
+SELECT lane.type, lane."group", lane.first, lane.last,
+       EXISTS (SELECT
+                 FROM workflow.workflow_step AS s
+                WHERE s.is_ready AND s.task_type = lane.type AND s."group" = lane."group"
+                  AND s.version BETWEEN lane.first AND lane.last)
+  FROM lane
+ WHERE $9::text IS NULL OR lane."group" <= $9::text
+
+
+-- name: claim_step_lanes
+-- doing: claim steps
+-- Leases steps of lanes: the head of each, then the second of each, and so on.
+--
+--   $1..$6  of each lane: type, group, how many at most, whether a limit counts them, first and last version
+--   $7  now
+--   $8, $9  workers and tokens: for each row that is leased, or one of each for all
+--   $10  end of the lease
+--   $11  how many points a second of waiting is worth
+--
+-- The columns of each row, in order.  Within a lane the order is that of claim_steps: idx_workflow_step_ready is
+-- walked from one version and priority to the next, and of each the first rows are read.
+WITH RECURSIVE lane (number, type, "group", quota, is_counted, first, last) AS MATERIALIZED (
+    SELECT g.number, g.type COLLATE "C", g."group" COLLATE "C", g.quota, g.is_counted = 1,
+           g.first::int, g.last::int
+      FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+           WITH ORDINALITY AS g (type, "group", quota, is_counted, first, last, number)
+), turn (number, version, priority) AS (
+    SELECT lane.number, first.*
+      FROM lane
+     CROSS JOIN LATERAL (
+           SELECT s.version, s.priority
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready AND s.task_type = lane.type AND s."group" = lane."group"
+              AND s.version >= lane.first AND s.version <= lane.last
+            ORDER BY s.version, s.priority
+            LIMIT 1) AS first
+    UNION ALL
+    SELECT turn.number, next.*
+      FROM turn
+      JOIN lane ON lane.number = turn.number
+     CROSS JOIN LATERAL (
+           SELECT s.version, s.priority
+             FROM workflow.workflow_step AS s
+            WHERE s.is_ready AND s.task_type = lane.type AND s."group" = lane."group"
+              AND (s.version, s.priority) > (turn.version, turn.priority)
+              AND s.version <= lane.last
+            ORDER BY s.version, s.priority
+            LIMIT 1) AS next
+), taken AS MATERIALIZED (
+    SELECT held.place, lane.is_counted,
+           row_number() OVER (ORDER BY held.rank, lane.number) AS number
+      FROM lane
+     CROSS JOIN LATERAL (
+           SELECT lock.place, head.rank
+             FROM (SELECT h.place,
+                          row_number() OVER (ORDER BY h.effective DESC, h.next_run_at NULLS FIRST,
+                                                      h.instance_seq, h.seq) AS rank
+                     FROM turn
+                    CROSS JOIN LATERAL (
+                          SELECT s.ctid AS place, s.next_run_at, s.instance_seq, s.seq,
+                                 workflow.effective_priority(turn.priority, s.next_run_at,
+                                                             $7::timestamptz, $11::float8)
+                                 AS effective
+                            FROM workflow.workflow_step AS s
+                           WHERE s.is_ready AND s.task_type = lane.type AND s."group" = lane."group"
+                             AND s.version = turn.version AND s.priority = turn.priority
+                           ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+                           LIMIT lane.quota + 8) AS h
+                    WHERE turn.number = lane.number
+                    ORDER BY rank) AS head
+            CROSS JOIN LATERAL (
+                  SELECT s.ctid AS place
+                    FROM workflow.workflow_step AS s
+                   WHERE s.ctid = head.place
+                     AND s.is_ready -- still claimable?
+                     FOR NO KEY UPDATE SKIP LOCKED) AS lock
+            LIMIT lane.quota) AS held
+), leased AS (
+    UPDATE workflow.workflow_step AS s
+       SET status       = CASE s.status WHEN 'ready' THEN 'running' ELSE s.status END,
+           is_ready     = false,
+           is_counted   = taken.is_counted,
+           locked_by    = coalesce(($8::text[])[taken.number], ($8::text[])[1]),
+           token        = coalesce(($9::text[])[taken.number], ($9::text[])[1]),
+           locked_until = $10::timestamptz,
+           due_at       = $10::timestamptz + interval '1 microsecond',
+           started_at   = coalesce(s.started_at, $7::timestamptz),
+           updated_at   = $7::timestamptz
+      FROM taken
+     WHERE s.ctid = taken.place
+    RETURNING s.*, taken.number
+)
+SELECT {step.columns s}
+  FROM leased AS s
+ ORDER BY s.number

@@ -170,7 +170,9 @@ SELECT {step.columns s}
 -- (a turn counts for four rows); and in the first row alone, of each of the given ranges that has
 -- rows, its number and the earliest next_run_at found there.  Then the step's type, rank and
 -- next_run_at, and its columns; and in the last column the numbers of those types in hand that the
--- registry blocks.  At least one row; if nothing was leased, the step's columns are NULL.
+-- registry blocks, and with a minus of those that have lanes.  At least one row; if nothing was leased, the
+-- step's columns are NULL.  Before the step's type: whether a type was left out because it has lanes
+-- (limit.sql).
 --
 -- Each step in hand that is not blocked has a place of the room, and a holder, behind the rows that
 -- come before them all.
@@ -184,13 +186,19 @@ SELECT {step.columns s}
 -- and from then on found where it lies (ctid).
 WITH RECURSIVE kept AS MATERIALIZED (
     SELECT CASE $21::int WHEN 1 THEN $10::bigint
-                ELSE coalesce(sum(k.count) FILTER (WHERE NOT k.is_blocked), 0) END AS places,
-           coalesce(string_agg(k.number::text, ' ') FILTER (WHERE k.is_blocked), '') AS blocked
+                ELSE coalesce(sum(k.count) FILTER (WHERE NOT k.is_blocked AND NOT k.is_laned), 0)
+           END AS places,
+           coalesce(string_agg(CASE WHEN k.is_blocked THEN k.number ELSE -k.number END::text, ' ')
+                    FILTER (WHERE k.is_blocked OR k.is_laned), '') AS blocked,
+           coalesce(bool_or(k.is_laned AND NOT k.is_blocked), false) AS is_laned
       FROM (SELECT g.number, g.count,
                    EXISTS (SELECT
                              FROM workflow.workflow_registry AS r
                             WHERE r.workflow_name = g.type
-                              AND (NOT r.is_enabled OR r.runtime <> $7::text)) AS is_blocked
+                              AND (NOT r.is_enabled OR r.runtime <> $7::text)) AS is_blocked,
+                   EXISTS (SELECT FROM workflow.workflow_group_type AS t WHERE t.type = g.type)
+                   OR EXISTS (SELECT FROM workflow.workflow_limit AS l
+                               WHERE workflow.type_matches(g.type, l.types)) AS is_laned
               FROM unnest($19::text[], $20::bigint[])
                    WITH ORDINALITY AS g (type, count, number)) AS k
 ), range (number, type, version, priority, upto_version, upto_priority, since) AS (
@@ -208,7 +216,7 @@ WITH RECURSIVE kept AS MATERIALIZED (
            SELECT s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
-              AND s.task_type = r.type
+              AND s.task_type = r.type AND s."group" = ''
               AND s.version = r.version
               AND s.priority = r.priority
               AND s.next_run_at >= r.since
@@ -223,7 +231,7 @@ WITH RECURSIVE kept AS MATERIALIZED (
            SELECT s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
-              AND s.task_type = r.type
+              AND s.task_type = r.type AND s."group" = ''
               AND (s.version, s.priority) >= (r.version, r.priority)
               AND (s.version, s.priority) <= (r.upto_version, r.upto_priority)
             ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
@@ -236,34 +244,47 @@ WITH RECURSIVE kept AS MATERIALIZED (
            SELECT s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
-              AND s.task_type = w.type
+              AND s.task_type = w.type AND s."group" = ''
               AND (s.version, s.priority) > (w.version, w.priority)
               AND (s.version, s.priority) <= (w.upto_version, w.upto_priority)
             ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
             LIMIT 1) AS next
-), gap (before, type, version, priority, next_run_at, instance_seq, seq) AS (
+), gap (before, type, "group", version, priority, next_run_at, instance_seq, seq) AS (
     SELECT g.before, first.*
       FROM (SELECT e.first COLLATE "C", e.before COLLATE "C"
               FROM unnest($5::text[], $6::text[]) AS e (first, before)) AS g (first, before)
      CROSS JOIN LATERAL (
-           SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
+           SELECT s.task_type, s."group", s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
             WHERE s.is_ready
               AND s.task_type >= g.first AND s.task_type < g.before
-            ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST,
+            ORDER BY s.task_type, s."group", s.version, s.priority, s.next_run_at NULLS FIRST,
                   s.instance_seq, s.seq
             LIMIT 1) AS first
     UNION ALL
+    -- Behind a group other than '' comes the next type: such groups have lanes.
     SELECT w.before, next.*
       FROM gap AS w
      CROSS JOIN LATERAL (
-           SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
-             FROM workflow.workflow_step AS s
-            WHERE s.is_ready
-              AND (s.task_type, s.version, s.priority) > (w.type, w.version, w.priority)
-              AND s.task_type < w.before
-            ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST,
-                  s.instance_seq, s.seq
+           SELECT n.*
+             FROM ((SELECT s.task_type, s."group", s.version, s.priority, s.next_run_at,
+                           s.instance_seq, s.seq
+                      FROM workflow.workflow_step AS s
+                     WHERE s.is_ready
+                       AND s.task_type = w.type AND s."group" = '' AND w."group" = ''
+                       AND (s.version, s.priority) > (w.version, w.priority)
+                     ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+                     LIMIT 1)
+                   UNION ALL
+                   (SELECT s.task_type, s."group", s.version, s.priority, s.next_run_at,
+                           s.instance_seq, s.seq
+                      FROM workflow.workflow_step AS s
+                     WHERE s.is_ready
+                       AND s.task_type > w.type AND s.task_type < w.before
+                     ORDER BY s.task_type, s."group", s.version, s.priority,
+                           s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+                     LIMIT 1)) AS n
+            ORDER BY n.task_type
             LIMIT 1) AS next
 ), turn AS MATERIALIZED (
     SELECT m.number, m.type, m.version, m.priority, m.next_run_at, m.instance_seq, m.seq
@@ -274,6 +295,19 @@ WITH RECURSIVE kept AS MATERIALIZED (
     UNION ALL
     SELECT NULL, b.type, b.version, b.priority, b.next_run_at, b.instance_seq, b.seq
       FROM gap AS b
+     WHERE b."group" = ''
+), laned (type) AS MATERIALIZED (
+    -- Both tables are empty unless there are limits or groups.
+    SELECT named.type
+      FROM (SELECT range.type FROM range UNION SELECT gap.type FROM gap) AS named
+     WHERE (EXISTS (SELECT FROM workflow.workflow_group_type AS g WHERE g.type = named.type)
+            OR EXISTS (SELECT FROM workflow.workflow_limit AS l
+                        WHERE workflow.type_matches(named.type, l.types)))
+       AND NOT EXISTS (
+           SELECT
+             FROM workflow.workflow_registry AS g
+            WHERE g.workflow_name = named.type
+              AND (NOT g.is_enabled OR g.runtime <> $7::text))
 ), lead AS MATERIALIZED (
     SELECT turn.type, turn.version, turn.priority, turn.next_run_at
       FROM (SELECT t.*, workflow.effective_priority(t.priority, t.next_run_at, $8::timestamptz,
@@ -284,6 +318,7 @@ WITH RECURSIVE kept AS MATERIALIZED (
              FROM workflow.workflow_registry AS g
             WHERE g.workflow_name = turn.type
               AND (NOT g.is_enabled OR g.runtime <> $7::text))
+       AND NOT EXISTS (SELECT FROM laned WHERE laned.type = turn.type)
        AND ($21::int = 0 OR turn.effective > $15::float8
             OR (turn.effective = $15::float8
                 AND (coalesce(turn.next_run_at, '-infinity'), turn.instance_seq, turn.seq)
@@ -301,7 +336,7 @@ WITH RECURSIVE kept AS MATERIALIZED (
            (SELECT s.ctid AS place, s.next_run_at, s.instance_seq, s.seq
               FROM workflow.workflow_step AS s
              WHERE s.is_ready
-               AND s.task_type = lead.type
+               AND s.task_type = lead.type AND s."group" = ''
                AND s.version = lead.version
                AND s.priority = lead.priority
                AND s.next_run_at >= coalesce(lead.next_run_at, '-infinity')
@@ -312,7 +347,7 @@ WITH RECURSIVE kept AS MATERIALIZED (
               FROM workflow.workflow_step AS s
              WHERE lead.next_run_at IS NULL
                AND s.is_ready
-               AND s.task_type = lead.type
+               AND s.task_type = lead.type AND s."group" = ''
                AND s.version = lead.version
                AND s.priority = lead.priority
                AND s.next_run_at IS NULL
@@ -398,7 +433,7 @@ SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
                       FROM turn
                      WHERE turn.number IS NOT NULL
                      GROUP BY turn.number) AS low) END,
-       false,
+       (SELECT kept.is_laned FROM kept) OR EXISTS (SELECT FROM laned),
        s.task_type, (s.version::bigint << 7) | s.priority,
        (extract(epoch FROM least(greatest(coalesce(s.next_run_at, 'epoch'), 'epoch'), '9999-12-31'))
         * 1000000)::bigint,
@@ -422,7 +457,7 @@ SELECT CASE WHEN $3::bigint = 0 AND EXISTS (
                  SELECT
                    FROM workflow.workflow_step AS s
                   WHERE s.is_ready
-                    AND s.task_type = $1::text COLLATE "C"
+                    AND s.task_type = $1::text COLLATE "C" AND s."group" = ''
                     AND s.version = ($2::bigint >> 7)::int
                     AND s.priority = ($2::bigint & 127)::int
                     AND s.next_run_at IS NULL)
@@ -430,7 +465,7 @@ SELECT CASE WHEN $3::bigint = 0 AND EXISTS (
             ELSE (SELECT (extract(epoch FROM greatest(s.next_run_at, 'epoch')) * 1000000)::bigint
                     FROM workflow.workflow_step AS s
                    WHERE s.is_ready
-                     AND s.task_type = $1::text COLLATE "C"
+                     AND s.task_type = $1::text COLLATE "C" AND s."group" = ''
                      AND s.version = ($2::bigint >> 7)::int
                      AND s.priority = ($2::bigint & 127)::int
                      AND s.next_run_at >= CASE WHEN $3::bigint = 0 THEN '-infinity'
@@ -541,23 +576,41 @@ SELECT s.*
 --
 --   $1  how many at most
 --
--- Rows (type, version, next_run_at, instance_id), of the step of each that waits longest.  One probe
--- of idx_workflow_step_ready each.
-WITH RECURSIVE walk (type, version, priority, since, instance_id) AS (
-    (SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_id
+-- Rows (type, version, next_run_at, instance_id), of the step of each that waits longest; of steps that have
+-- groups those of the first group, of functions, whose versions may differ, those of each.  A few probes of
+-- idx_workflow_step_ready each.
+WITH RECURSIVE walk (type, "group", version, priority, since, instance_id) AS (
+    (SELECT s.task_type, s."group", s.version, s.priority, s.next_run_at, s.instance_id
        FROM workflow.workflow_step AS s
       WHERE s.is_ready
-      ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST
+      ORDER BY s.task_type, s."group", s.version, s.priority, s.next_run_at NULLS FIRST
       LIMIT 1)
     UNION ALL
     SELECT next.*
       FROM walk
      CROSS JOIN LATERAL (
-           SELECT s.task_type, s.version, s.priority, s.next_run_at, s.instance_id
-             FROM workflow.workflow_step AS s
-            WHERE s.is_ready
-              AND (s.task_type, s.version, s.priority) > (walk.type, walk.version, walk.priority)
-            ORDER BY s.task_type, s.version, s.priority, s.next_run_at NULLS FIRST
+           SELECT n.*
+             FROM ((SELECT s.task_type, s."group", s.version, s.priority, s.next_run_at, s.instance_id
+                      FROM workflow.workflow_step AS s
+                     WHERE s.is_ready
+                       AND s.task_type = walk.type AND s."group" = walk."group"
+                       AND (s.version, s.priority) > (walk.version, walk.priority)
+                     ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST
+                     LIMIT 1)
+                   UNION ALL
+                   (SELECT s.task_type, s."group", s.version, s.priority, s.next_run_at, s.instance_id
+                      FROM workflow.workflow_step AS s
+                     WHERE s.is_ready AND walk.version > 0
+                       AND s.task_type = walk.type AND s."group" > walk."group"
+                     ORDER BY s."group", s.version, s.priority, s.next_run_at NULLS FIRST
+                     LIMIT 1)
+                   UNION ALL
+                   (SELECT s.task_type, s."group", s.version, s.priority, s.next_run_at, s.instance_id
+                      FROM workflow.workflow_step AS s
+                     WHERE s.is_ready AND s.task_type > walk.type
+                     ORDER BY s.task_type, s."group", s.version, s.priority, s.next_run_at NULLS FIRST
+                     LIMIT 1)) AS n
+            ORDER BY n.task_type, n."group"
             LIMIT 1) AS next
 )
 SELECT walk.type, walk.version, walk.since, walk.instance_id::text

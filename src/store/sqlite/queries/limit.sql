@@ -20,6 +20,19 @@ UPDATE workflow_run INDEXED BY idx_workflow_run_leased
    AND type >= :from AND type < :below;
 
 
+-- name: count_leased_steps
+-- doing: count leases
+-- Steps that are leased and match count from now on.
+--
+--   :from, :below  a range of types
+--
+-- Walks idx_workflow_step_leased.
+UPDATE workflow_step INDEXED BY idx_workflow_step_leased
+   SET is_counted = 1
+ WHERE locked_by IS NOT NULL AND is_counted = 0
+   AND task_type >= :from AND task_type < :below;
+
+
 -- name: get_limit
 -- doing: read a limit
 -- One.
@@ -61,13 +74,18 @@ DELETE FROM workflow_limit_bucket
 
 
 -- name: count_leases
--- How many leases count, of each type and group.
+-- How many leases count, of each type and group: of jobs, and of steps.
 --
--- Reads idx_workflow_run_counted, which is as long as there are such leases.
+-- Reads idx_workflow_run_counted and idx_workflow_step_counted, which are as long as there are such leases.
 SELECT type, "group", count(*)
   FROM workflow_run INDEXED BY idx_workflow_run_counted
  WHERE status = 'leased' AND is_counted = 1
- GROUP BY type, "group";
+ GROUP BY type, "group"
+ UNION ALL
+SELECT task_type, "group", count(*)
+  FROM workflow_step INDEXED BY idx_workflow_step_counted
+ WHERE locked_by IS NOT NULL AND is_counted = 1
+ GROUP BY task_type, "group";
 
 
 -- name: list_buckets
@@ -158,3 +176,48 @@ SELECT {job.columns}
    AND "group" = :group
  ORDER BY priority, seq
  LIMIT :room;
+
+
+-- name: next_step_lane
+-- doing: find groups with steps
+-- The first group from this one on that has a step of a type to claim.
+--
+--   :type           which
+--   :from           this group or a greater one
+--   :first, :last   versions that are meant
+--
+-- One row: the group, and whether it has a step of these versions; or none.  Two probes of
+-- idx_workflow_step_ready.
+SELECT "group",
+       EXISTS (SELECT 1
+                 FROM workflow_step AS meant INDEXED BY idx_workflow_step_ready
+                WHERE meant.is_ready = 1
+                  AND meant.task_type = :type
+                  AND meant."group" = step."group"
+                  AND meant.version BETWEEN :first AND :last)
+  FROM workflow_step AS step INDEXED BY idx_workflow_step_ready
+ WHERE is_ready = 1
+   AND task_type = :type
+   AND "group" >= :from
+ ORDER BY "group"
+ LIMIT 1;
+
+
+-- name: is_blocked
+-- doing: find ready steps
+-- What keeps steps in hand from being given.
+--
+--   :type     which
+--   :runtime  who asks; NULL: any runtime
+--
+-- One row: whether the registry disables the type or gives it to another runtime; whether it has lanes.
+SELECT EXISTS (SELECT 1
+                 FROM workflow_registry
+                WHERE workflow_name = :type
+                  AND (is_enabled = 0 OR runtime <> :runtime)),
+       EXISTS (SELECT 1 FROM workflow_group_type WHERE type = :type)
+       OR EXISTS (SELECT 1
+                    FROM workflow_limit
+                   WHERE types = :type
+                      OR (substr(types, -1) = '%'
+                          AND substr(:type, 1, length(types) - 1) = substr(types, 1, length(types) - 1)));

@@ -84,10 +84,11 @@ SELECT task_type
 
 -- name: next_step_turn
 -- doing: find ready steps
--- The next pair of version and priority that has a step of a type to claim, the
+-- The next pair of version and priority that has a step of a lane to claim, the
 -- highest first.
 --
---   :type                which
+--   :type, :group        which
+--   :is_lane             0: none if the type has lanes (limit.sql)
 --   :version, :priority  of this version at most this priority, or of a lower version any
 --   :from_version        but not a version below this
 --   :runtime             who asks; NULL: any runtime
@@ -101,8 +102,17 @@ SELECT version, priority
    AND task_type = iif(EXISTS (SELECT 1
                                  FROM workflow_registry
                                 WHERE workflow_name = :type
-                                  AND (is_enabled = 0 OR runtime <> :runtime)),
+                                  AND (is_enabled = 0 OR runtime <> :runtime))
+                       OR (:is_lane = 0
+                           AND (EXISTS (SELECT 1 FROM workflow_group_type WHERE type = :type)
+                                OR EXISTS (SELECT 1
+                                             FROM workflow_limit
+                                            WHERE types = :type
+                                               OR (substr(types, -1) = '%'
+                                                   AND substr(:type, 1, length(types) - 1)
+                                                       = substr(types, 1, length(types) - 1))))),
                        NULL, :type)
+   AND "group" = :group
    AND (version, priority) <= (:version, :priority)
    AND version >= :from_version
  ORDER BY version DESC, priority DESC
@@ -111,16 +121,17 @@ SELECT version, priority
 
 -- name: claim_step_heads
 -- doing: find ready steps
--- Steps of one type, version and priority, the longest waiting first.
+-- Steps of one lane, version and priority, the longest waiting first.
 --
---   :type, :version, :priority  which
---   :room                       how many at most
+--   :type, :group, :version, :priority  which
+--   :room                               how many at most
 --
--- Rows (next_run_at, id).  Reads idx_workflow_step_ready alone, from the beginning of the three.
+-- Rows (next_run_at, id).  Reads idx_workflow_step_ready alone, from the beginning of the four.
 SELECT next_run_at, id
   FROM workflow_step INDEXED BY idx_workflow_step_ready
  WHERE is_ready = 1
    AND task_type = :type
+   AND "group" = :group
    AND version = :version
    AND priority = :priority
  ORDER BY next_run_at, id
@@ -133,6 +144,7 @@ SELECT next_run_at, id
 UPDATE workflow_step
    SET status       = :status,
        is_ready     = :is_ready,
+       is_counted   = :is_counted,
        locked_by    = :locked_by,
        token        = :token,
        locked_until = :locked_until,
@@ -244,28 +256,42 @@ SELECT {step.columns}
 --
 --   :room  how many at most
 --
--- Rows (type, version, next_run_at, instance_id), of the step of each that waits longest.  Leaps
--- through idx_workflow_step_ready from one triple to the next.
-WITH RECURSIVE walk (id, type, version, priority, since) AS (
-    SELECT id, task_type, version, priority, next_run_at
+-- Rows (type, version, next_run_at, instance_id), of the step of each that waits longest; of steps that
+-- have groups those of the first group, of functions, whose versions may differ, those of each.  Leaps through idx_workflow_step_ready from one triple to the next.
+WITH RECURSIVE walk (id, type, "group", version, priority, since) AS (
+    SELECT id, task_type, "group", version, priority, next_run_at
       FROM workflow_step
      WHERE id = (SELECT id
                    FROM workflow_step INDEXED BY idx_workflow_step_ready
                   WHERE is_ready = 1
-                  ORDER BY task_type, version, priority, next_run_at
+                  ORDER BY task_type, "group", version, priority, next_run_at
                   LIMIT 1)
     UNION ALL
-    SELECT next.id, next.task_type, next.version, next.priority, next.next_run_at
+    SELECT next.id, next.task_type, next."group", next.version, next.priority, next.next_run_at
       FROM walk
       JOIN workflow_step AS next
-        ON next.id = (SELECT later.id
-                        FROM workflow_step AS later INDEXED BY idx_workflow_step_ready
-                       WHERE later.is_ready = 1
-                         AND (later.task_type, later.version, later.priority)
-                             >= (walk.type, walk.version, walk.priority + 1)
-                       ORDER BY later.task_type, later.version, later.priority,
-                                later.next_run_at
-                       LIMIT 1)
+        ON next.id = coalesce(
+                       (SELECT later.id
+                          FROM workflow_step AS later INDEXED BY idx_workflow_step_ready
+                         WHERE later.is_ready = 1
+                           AND later.task_type = walk.type AND later."group" = walk."group"
+                           AND (later.version, later.priority) >= (walk.version, walk.priority + 1)
+                         ORDER BY later.version, later.priority, later.next_run_at
+                         LIMIT 1),
+                       (SELECT later.id
+                          FROM workflow_step AS later INDEXED BY idx_workflow_step_ready
+                         WHERE later.is_ready = 1
+                           AND later.task_type = iif(walk.version > 0, walk.type, NULL)
+                           AND later."group" >= walk."group" || char(1)
+                         ORDER BY later."group", later.version, later.priority, later.next_run_at
+                         LIMIT 1),
+                       (SELECT later.id
+                          FROM workflow_step AS later INDEXED BY idx_workflow_step_ready
+                         WHERE later.is_ready = 1
+                           AND later.task_type >= walk.type || char(1)
+                         ORDER BY later.task_type, later."group", later.version, later.priority,
+                                  later.next_run_at
+                         LIMIT 1))
 )
 SELECT type, version, since,
        (SELECT instance.id
