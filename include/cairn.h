@@ -376,6 +376,65 @@ CAIRN_API cairn_code cairn_clock_reseed(cairn_engine *engine, uint64_t seed,
 CAIRN_API cairn_code cairn_clock_next(cairn_engine *engine, int64_t *ret_due_us,
                                       cairn_error *reterr);
 
+/* ---- Trials --------------------------------------------------------------------------------
+ *
+ * For tests: an engine with a virtual clock that lets the calls of real handlers go wrong, as
+ * cairn simulate does with invented ones.  It is used like any other engine.  What happens to a
+ * call follows from the seed, the step and the number of the call, so a seed repeats a run if
+ * one worker executes one task at a time.  Move the clock from cairn_clock_next() to the next
+ * until everything has ended, then ask cairn_trial_check().
+ *
+ *     fail     the call fails, half of the time after its handler has succeeded
+ *     crash    the worker is gone, half of the time after its handler has succeeded: nothing is
+ *              reported, and the lease runs out
+ *     timeout  the call does not end before its step's timeout; without one it fails
+ *     late     the outcome arrives after the lease has run out, and is refused
+ *     twice    the outcome arrives twice
+ *     restart  the engine is closed and opened again before an outcome arrives
+ *
+ * A run of a function only crashes: before it begins, or when a step has been executed and is
+ * not committed yet; so fail, timeout, late and twice do not apply to it.
+ */
+
+typedef struct cairn_trial_options {
+    size_t size;
+    uint64_t seed; /* from 1 */
+    double fail, crash, timeout, late, twice, restart; /* of a call: how often, from 0 to 1 */
+    const char *fail_of; /* "STEP=RATE,...", in place of `fail`: a step, a job's type, the
+                          * beginning of such names and "%", or STEP:undo; NULL: none */
+} cairn_trial_options;
+
+#define CAIRN_TRIAL_VALUES_(SET)                                                        \
+    SET(size, sizeof(cairn_trial_options)), SET(seed, 1), SET(fail, 0.1),               \
+        SET(crash, 0.02), SET(timeout, 0.02), SET(late, 0.02), SET(twice, 0.02)
+CAIRN_DEFAULTS_(cairn_trial_options, CAIRN_TRIAL_VALUES_)
+#define CAIRN_TRIAL_DEFAULTS CAIRN_INITIAL_(cairn_trial_options, CAIRN_TRIAL_VALUES_)
+
+/* As cairn_open(), but with faults.  The clock is virtual, and the seed of `trial` is also the
+ * engine's.  trial may be NULL.  With a rate of restarts a store in memory is a file in the
+ * folder for temporary files, which goes when the engine is closed.
+ *
+ * CAIRN_E_BAD_INPUT  a rate is not from 0 to 1, or the URL is that of a server. */
+CAIRN_API cairn_code cairn_trial_open(const cairn_open_options *options,
+                                      const cairn_trial_options *trial,
+                                      cairn_engine **ret_engine, cairn_error *reterr);
+
+/* How an instance of such an engine has ended, with its children, and which laws are broken, as
+ * JSON.  A law is read as with cairn simulate --expect: "done(charge) => done(ship)".
+ *
+ *     {"seed", "workflow", "status", "called": [step], "done": [step], "undone": [step],
+ *      "broken": [law], "story": [line]}
+ *
+ * Beside the given laws there are three that always count: it ends; what was done is undone if
+ * it is rolled back (unless it has save points), and only then; nothing is undone twice.  The
+ * story is that of the whole engine so far.  id NULL: only seed, broken and story.
+ *
+ * CAIRN_E_BAD_INPUT    a law cannot be read, or names a step that does not exist.
+ * CAIRN_E_WRONG_STATE  the engine was not opened by cairn_trial_open(). */
+CAIRN_API cairn_code cairn_trial_check(cairn_engine *engine, const char *id,
+                                       const char *const *laws, size_t law_count,
+                                       cairn_response **ret_verdict, cairn_error *reterr);
+
 /* ---- Jobs -------------------------------------------------------------------------------- */
 
 /* A job to record. */

@@ -13,10 +13,14 @@ struct go_open {
     uint32_t retry_ms;
     size_t max_payload, max_batch;
     bool no_migrate, no_timers, virtual_clock;
+
+    bool is_trial; /* then also: */
+    double fail, crash, timeout, late, twice, restart;
 };
 
-static inline cairn_code go_open(const char *url, const char *token, struct go_open with,
-                                 cairn_engine **ret_engine, cairn_error *reterr)
+static inline cairn_code go_open(const char *url, const char *token, const char *fail_of,
+                                 struct go_open with, cairn_engine **ret_engine,
+                                 cairn_error *reterr)
 {
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
     options.url = url;
@@ -29,7 +33,18 @@ static inline cairn_code go_open(const char *url, const char *token, struct go_o
     options.no_migrate = with.no_migrate;
     options.no_timers = with.no_timers;
     options.virtual_clock = with.virtual_clock;
-    return cairn_open(&options, ret_engine, reterr);
+    if (!with.is_trial)
+        return cairn_open(&options, ret_engine, reterr);
+    cairn_trial_options trial = CAIRN_TRIAL_DEFAULTS;
+    trial.seed = with.seed;
+    trial.fail = with.fail;
+    trial.crash = with.crash;
+    trial.timeout = with.timeout;
+    trial.late = with.late;
+    trial.twice = with.twice;
+    trial.restart = with.restart;
+    trial.fail_of = fail_of;
+    return cairn_trial_open(&options, &trial, ret_engine, reterr);
 }
 
 static inline cairn_code go_call(cairn_engine *engine, const char *method, const char *target,

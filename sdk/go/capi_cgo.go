@@ -31,7 +31,11 @@ func openTransport(ctx context.Context, config Config) (transport, error) {
 	if err := checkLibrary(); err != nil {
 		return nil, err
 	}
-	if hasNUL(config.URL, config.Token) {
+	faults, failOf := config.trial, ""
+	if faults != nil {
+		failOf = faults.FailOf
+	}
+	if hasNUL(config.URL, config.Token, failOf) {
 		return nil, errNUL()
 	}
 	with := C.struct_go_open{seed: C.uint64_t(config.Seed), retry_ms: C.uint32_t(toMS(config.Retry)),
@@ -40,9 +44,15 @@ func openTransport(ctx context.Context, config Config) (transport, error) {
 	if !config.Start.IsZero() {
 		with.start_us = C.int64_t(config.Start.UnixMicro())
 	}
+	if faults != nil {
+		with.is_trial = true
+		with.fail, with.crash, with.timeout = C.double(faults.Fail), C.double(faults.Crash), C.double(faults.Timeout)
+		with.late, with.twice, with.restart = C.double(faults.Late), C.double(faults.Twice), C.double(faults.Restart)
+	}
 	var engine *C.cairn_engine
 	var why C.cairn_error
-	if err := cError(C.go_open(cText(config.URL), cTextOrNull(config.Token), with, &engine, &why), &why); err != nil {
+	code := C.go_open(cText(config.URL), cTextOrNull(config.Token), cTextOrNull(failOf), with, &engine, &why)
+	if err := cError(code, &why); err != nil {
 		return nil, err
 	}
 	return &library{engine: engine, name: C.GoString(C.cairn_url(engine))}, nil
@@ -133,6 +143,33 @@ func (l *library) callNow(r request) (int, []byte, error) {
 	var n C.size_t
 	text := C.cairn_response_body(response, &n)
 	return int(C.cairn_response_status(response)), C.GoBytes(unsafe.Pointer(text), C.int(n)), nil
+}
+
+// verdict answers how an instance of a trial has ended, and the story so far. id "": only the story.
+func (l *library) verdict(id string, laws []string) ([]byte, error) {
+	if hasNUL(append([]string{id}, laws...)...) {
+		return nil, errNUL()
+	}
+	size := room(len(laws) * pointerSize)
+	for _, law := range laws {
+		size += room(len(law))
+	}
+	a := newArena(size)
+	defer a.free()
+	given := (**C.char)(a.take(len(laws) * pointerSize))
+	for i, law := range laws {
+		unsafe.Slice(given, len(laws))[i] = a.text(law)
+	}
+	var response *C.cairn_response
+	var why C.cairn_error
+	code := C.cairn_trial_check(l.engine, cTextOrNull(id), given, C.size_t(len(laws)), &response, &why)
+	if err := cError(code, &why); err != nil {
+		return nil, err
+	}
+	defer C.cairn_response_free(response)
+	var n C.size_t
+	text := C.cairn_response_body(response, &n)
+	return C.GoBytes(unsafe.Pointer(text), C.int(n)), nil
 }
 
 // ---- tasks

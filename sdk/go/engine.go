@@ -27,6 +27,8 @@ type Config struct {
 	Codec        Codec         // nil: encoding/json
 	Logger       *slog.Logger  // nil: slog.Default()
 	SharedSQLite bool          // the program's own SQLite driver uses the system's libsqlite3; see TxSQLite
+
+	trial *hook.Trial // of cairntest: calls of handlers go wrong
 }
 
 func (c Config) withDefaults() Config {
@@ -181,6 +183,25 @@ func (e *Engine) spawn(run func()) {
 
 func init() {
 	hook.Goroutines = func(engine any) int { return int(engine.(*Engine).goroutines.Load()) }
+	hook.OpenTrial = func(config any, trial *hook.Trial) (any, error) {
+		c := config.(Config)
+		c.trial = trial
+		return Open(context.Background(), c)
+	}
+	hook.Verdict = func(engine any, id string, laws []string) ([]byte, error) {
+		e := engine.(*Engine)
+		if err := e.enter(); err != nil {
+			return nil, err
+		}
+		defer e.leave()
+		link, can := e.link.(interface {
+			verdict(id string, laws []string) ([]byte, error)
+		})
+		if !can {
+			return nil, newError(ErrUnsupported, "there are no faults without libcairn: build with cgo")
+		}
+		return link.verdict(id, laws)
+	}
 }
 
 // URL returns the URL that was opened, without its password.

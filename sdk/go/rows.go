@@ -55,6 +55,7 @@ type Instance struct {
 	Schedule     string            `json:"schedule"` // that has started it
 	Source       string            `json:"source"`   // the instance that it runs again
 	Group        string            `json:"group"`    // of its tasks
+	Parent       string            `json:"parent"`   // the instance that is told of its end
 }
 
 // Why says in one sentence why a job or instance has not ended, or how it ended.

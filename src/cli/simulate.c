@@ -97,35 +97,16 @@ static int read_input(struct simulation *simulation)
     return simulation->plan.input ? EXIT_DONE : no_memory();
 }
 
-/* One "STEP=RATE"; a name may have a "=" itself. */
-static int read_rate(char *text, struct sim_rate *ret_rate)
-{
-    char *equals = strrchr(text, '=');
-    if (!equals || equals == text || !fraction_read(equals + 1, &ret_rate->fail) ||
-        !(ret_rate->fail >= 0 && ret_rate->fail <= 1)) {
-        say_error("--fail: \"%s\" is not STEP=RATE with a rate from 0 to 1", text);
-        return EXIT_USAGE;
-    }
-    *equals = '\0';
-    ret_rate->step = text;
-    return EXIT_DONE;
-}
-
 static int read_rates(struct simulation *simulation)
 {
     const char *given = args_text(simulation->args, "fail");
-    if (!given)
-        return EXIT_DONE;
-    size_t most = 1;
-    for (const char *at = given; *at; at++)
-        most += *at == ',';
-    struct sim_rate *rates = arena_array(&simulation->arena, most, sizeof *rates);
-    char *text = arena_strdup(&simulation->arena, given);
-    if (!rates || !text)
-        return no_memory();
-    char *rest = NULL;
-    for (char *part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
-        TRY(read_rate(part, &rates[simulation->plan.rate_count++]));
+    struct sim_rate *rates = NULL;
+    cairn_error error = {0};
+    if (given && sim_rates_read(given, &simulation->arena, &rates, &simulation->plan.rate_count,
+                                &error)) {
+        say_error("--fail: %s", error.message);
+        return EXIT_USAGE;
+    }
     simulation->plan.rates = rates;
     return EXIT_DONE;
 }

@@ -14,12 +14,9 @@ static void post(struct request *request)
     sem_post(request->arg);
 }
 
-cairn_code engine_run(cairn_engine *engine, struct request *request)
+void engine_wait(cairn_engine *engine, struct request *request)
 {
     sem_t is_done;
-    if (engine->ops->run_here && engine->ops->run_here(engine, request))
-        return request->code;
-    memories_offer(&engine->memories, request);
     sem_init(&is_done, 0, 0);
     request->done = post;
     /* cppcheck-suppress autoVariables ; the request is done before this returns */
@@ -28,6 +25,14 @@ cairn_code engine_run(cairn_engine *engine, struct request *request)
     while (sem_wait(&is_done) != 0)
         ; /* a signal came in between */
     sem_destroy(&is_done);
+}
+
+cairn_code engine_run(cairn_engine *engine, struct request *request)
+{
+    if (engine->ops->run_here && engine->ops->run_here(engine, request))
+        return request->code;
+    memories_offer(&engine->memories, request);
+    engine_wait(engine, request);
     memories_complete(&engine->memories, request);
     return request->code;
 }

@@ -77,7 +77,10 @@ static inline int64_t missing_rest_ms(const cairn_open_options *options, double 
                      (1 + options->missing_jitter * (2 * unit - 1)));
 }
 
-/* Submits and waits until it is done. */
+/* Submits and waits until it is done; request->code says how it ended. */
+void engine_wait(cairn_engine *engine, struct request *request);
+
+/* The same, with the memories of functions that the engine keeps, or in the caller's own thread. */
 cairn_code engine_run(cairn_engine *engine, struct request *request);
 
 /* "postgres://me:secret@host/db" without the secret; mem_free() it.  NULL: no memory. */

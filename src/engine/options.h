@@ -37,7 +37,8 @@
     X(STATS, cairn_stats, CAIRN_STATS)                               \
     X(RETENTION, cairn_retention, CAIRN_RETENTION)                   \
     X(PURGE, cairn_purge_options, CAIRN_PURGE)                       \
-    X(SCHEMA, cairn_schema, CAIRN_SCHEMA)
+    X(SCHEMA, cairn_schema, CAIRN_SCHEMA)                            \
+    X(TRIAL, cairn_trial_options, CAIRN_TRIAL)
 
 #define OPTIONS_KIND(kind, type, defaults) OPTIONS_##kind,
 enum options_kind { OPTIONS_KINDS(OPTIONS_KIND) OPTIONS_COUNT };

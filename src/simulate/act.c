@@ -16,29 +16,11 @@ enum { CALL_MS_MAX = 2000, LEASE_MS = 30000, CLAIM_MAX = 64, CLAIM_FEW = 2 };
 
 /* ---- chance ------------------------------------------------------------------------------------ */
 
-static bool is_meant(const char *pattern, const char *name)
-{
-    size_t len = strlen(pattern);
-    if (len && pattern[len - 1] == '%')
-        return strncmp(pattern, name, len - 1) == 0;
-    return strcmp(pattern, name) == 0;
-}
-
-/* The last one that is meant counts. */
-static double fail_rate(const struct sim_plan *plan, const char *name)
-{
-    double rate = plan->fail;
-    for (size_t i = 0; i < plan->rate_count; i++)
-        if (is_meant(plan->rates[i].step, name))
-            rate = plan->rates[i].fail;
-    return rate;
-}
-
 static enum fate draw_fate(struct run *run, const char *name)
 {
     const struct sim_plan *plan = run->world->plan;
     double drawn = rng_unit(&run->rng);
-    double fail = fail_rate(plan, name);
+    double fail = sim_fail_rate(plan->rates, plan->rate_count, name, plan->fail);
     if (drawn < fail)
         return FATE_FAIL;
     drawn = (drawn - fail) / (1 - fail);

@@ -21,8 +21,8 @@ static bool is_known(const struct sim_world *world, const char *workflow, const 
     return false;
 }
 
-static cairn_code add_step(struct sim_world *world, const char *workflow, const char *name,
-                           cairn_error *reterr)
+cairn_code sim_add_step(struct sim_world *world, const char *workflow, const char *name,
+                        cairn_error *reterr)
 {
     size_t room = world->step_count;
     if (is_known(world, workflow, name))
@@ -50,7 +50,7 @@ static cairn_code add_steps(struct sim_world *world, const char *workflow,
             return fail(reterr, CAIRN_E_BAD_INPUT,
                         "cannot try %s: it is a function, whose steps only its code knows",
                         workflow);
-        TRY(add_step(world, workflow, step->name, reterr));
+        TRY(sim_add_step(world, workflow, step->name, reterr));
         world->has_forks |= kind == CAIRN_STEP_KIND_FORK;
         world->has_people |= kind == CAIRN_STEP_KIND_WAIT || kind == CAIRN_STEP_KIND_HUMAN;
         world->has_children |= kind == CAIRN_STEP_KIND_START;
@@ -119,10 +119,10 @@ static cairn_code add_found(struct sim_world *world, const char *workflow, const
 {
     bool is_fork = strcmp(kind, "fork") == 0 || strcmp(kind, "parallel") == 0;
     world->has_people |= strcmp(kind, "wait") == 0 || strcmp(kind, "human") == 0;
-    TRY(add_step(world, workflow, name, reterr));
+    TRY(sim_add_step(world, workflow, name, reterr));
     const char *join = is_fork ? arena_printf(&world->arena, "%s_join", name) : NULL;
     NEED(join || !is_fork, reterr);
-    return is_fork ? add_step(world, workflow, join, reterr) : CAIRN_OK;
+    return is_fork ? sim_add_step(world, workflow, join, reterr) : CAIRN_OK;
 }
 
 static cairn_code walk_element(struct sim_world *world, const char *workflow, bool is_map,
@@ -184,7 +184,7 @@ static bool is_ambiguous(const struct sim_world *world, size_t number)
 }
 
 /* Those of the workflow that is tried keep their names. */
-static cairn_code name_steps(struct sim_world *world, cairn_error *reterr)
+cairn_code sim_name_steps(struct sim_world *world, cairn_error *reterr)
 {
     world->steps = arena_array(&world->arena, world->step_count + 1, sizeof *world->steps);
     NEED(world->steps, reterr);
@@ -212,5 +212,5 @@ cairn_code sim_learn(struct sim_world *world, cairn_error *reterr)
     }
     for (size_t i = 0; i < cairn_page_count(all); i++)
         TRY(learn_from_file(world, cairn_page_workflow(all, i), reterr));
-    return name_steps(world, reterr);
+    return sim_name_steps(world, reterr);
 }

@@ -21,7 +21,7 @@ struct member *member_find(const struct run *run, const char *id)
     return NULL;
 }
 
-static cairn_code add_member(struct run *run, const char *id, const char *workflow)
+cairn_code member_add(struct run *run, const char *id, const char *workflow)
 {
     struct member *member = list_add(run->arena, &run->members);
     NEED(member, run->reterr);
@@ -35,7 +35,7 @@ static cairn_code add_member(struct run *run, const char *id, const char *workfl
 
 cairn_code members_begin(struct run *run)
 {
-    return add_member(run, run->id, run->world->workflow);
+    return member_add(run, run->id, run->world->workflow);
 }
 
 static cairn_code take_page(struct run *run, const cairn_page *page)
@@ -43,7 +43,7 @@ static cairn_code take_page(struct run *run, const cairn_page *page)
     for (size_t i = cairn_page_count(page); i-- > 0;) { /* the oldest first */
         const cairn_instance *instance = cairn_page_instance(page, i);
         if (!member_find(run, instance->id))
-            TRY(add_member(run, instance->id, instance->workflow));
+            TRY(member_add(run, instance->id, instance->workflow));
     }
     return CAIRN_OK;
 }

@@ -172,7 +172,7 @@ static void note_step(struct run *run, size_t number, const cairn_step *step)
         facts->is_done = is_done || (!is_own && facts->is_done);
 }
 
-static cairn_code read_steps(struct run *run, const char *id)
+cairn_code run_note_steps(struct run *run, const char *id)
 {
     for (char *cursor = NULL;;) {
         cleanup(free_pagep) cairn_page *page = NULL;
@@ -198,7 +198,7 @@ static cairn_code finish(struct run *run)
     TRY(members_look(run, NULL));
     TRY(note_events_of_children(run));
     for (size_t i = 0; i < run->members.count; i++)
-        TRY(read_steps(run, run->members.items[i].id));
+        TRY(run_note_steps(run, run->members.items[i].id));
     TRY(tell_events(run));
     TRY(tell_end(run));
     return is_ended && !run->world->has_children ? CAIRN_OK : members_end(run);
@@ -218,7 +218,8 @@ cairn_code sim_run(struct sim_world *world, uint64_t seed, struct buf *story,
     ret_end->is_reached =
         arena_array(run.arena, world->step_count, sizeof *ret_end->is_reached);
     run.done = arena_array(run.arena, world->step_count, sizeof *run.done);
-    NEED(ret_end->steps && ret_end->is_reached && run.done, reterr);
+    run.is_undoing = arena_array(run.arena, world->step_count, sizeof *run.is_undoing);
+    NEED(ret_end->steps && ret_end->is_reached && run.done && run.is_undoing, reterr);
     TRY(begin(&run, seed));
     bool is_given = false, is_over = false;
     for (int i = 0; i < TURNS_MAX && !is_over; i++)

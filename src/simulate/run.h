@@ -54,6 +54,7 @@ struct run {
     size_t open_calls, open_visits; /* that are not over */
     size_t guess;                   /* the number of the step that is asked for next */
     int *done; /* of each step of a child: in how many of them it is done */
+    bool *is_undoing; /* of each step: by events, its compensation was called */
 
     struct buf *story; /* NULL: not told */
     int64_t told_to;   /* the last of the engine's events that was told; 0: none yet */
@@ -64,10 +65,14 @@ void free_pagep(cairn_page **page);
 /* A page of an instance's steps, no larger than they need. */
 cairn_code run_read_steps(const struct run *run, const char *id, const char *cursor,
                           cairn_page **ret_steps);
+/* What the rows of an instance's steps say at the end. */
+cairn_code run_note_steps(struct run *run, const char *id);
 /* A step has completed, or its compensation has. */
 cairn_code run_note_success(struct run *run, int step, bool is_undo);
 
-/* members.c: the instance itself is the first; looks for others, with this status; ends what has not ended. */
+/* members.c: adds an instance. */
+cairn_code member_add(struct run *run, const char *id, const char *workflow);
+/* The instance itself is the first; looks for others, with this status; ends what has not ended. */
 cairn_code members_begin(struct run *run);
 cairn_code members_look(struct run *run, const char *status);
 cairn_code members_end(struct run *run);
@@ -88,7 +93,8 @@ cairn_code people_visit_due(struct run *run);
 void tell(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 cairn_code tell_events(struct run *run);
 cairn_code tell_end(struct run *run);
-/* With real handlers: what became of the steps of children. */
+/* What became of the steps of an instance, by its events; with real handlers: of children. */
+cairn_code note_events_of(struct run *run, const char *id);
 cairn_code note_events_of_children(struct run *run);
 
 #endif

@@ -20,6 +20,13 @@ struct sim_rate {
     double fail;
 };
 
+/* rates.c: reads "STEP=RATE,...".  CAIRN_E_BAD_INPUT. */
+cairn_code sim_rates_read(const char *given, struct arena *arena, struct sim_rate **ret_rates,
+                          size_t *ret_count, cairn_error *reterr);
+/* The rate of a call with this name; the last one that is meant counts. */
+double sim_fail_rate(const struct sim_rate *rates, size_t count, const char *name,
+                     double otherwise);
+
 struct sim_plan {
     const char *const *files,
         *const *texts; /* the first workflow is tried, it may start the others */

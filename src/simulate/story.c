@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "simulate/run.h"
+#include "simulate/story.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -13,29 +14,28 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 600, TIME_TEXT = 40 };
+enum { LINE_MAX_BYTES = 600 };
 
-/* "00:00:31.6" since the start, "3d 00:00:00.0" after days. */
-static void write_time(char text[TIME_TEXT], int64_t us)
+void story_time(char text[STORY_TIME_TEXT], int64_t us)
 {
     int64_t tenths = us / (US_PER_SEC / 10);
     int64_t seconds = tenths / 10, days = seconds / 86400;
-    int used = days ? snprintf(text, TIME_TEXT, "%" PRId64 "d ", days) : 0;
-    snprintf(text + used, (size_t)(TIME_TEXT - used), "%02d:%02d:%02d.%d",
+    int used = days ? snprintf(text, STORY_TIME_TEXT, "%" PRId64 "d ", days) : 0;
+    snprintf(text + used, (size_t)(STORY_TIME_TEXT - used), "%02d:%02d:%02d.%d",
              (int)(seconds / 3600 % 24), (int)(seconds / 60 % 60), (int)(seconds % 60),
              (int)(tenths % 10));
 }
 
 void tell(struct run *run, const char *format, ...)
 {
-    char line[LINE_MAX_BYTES], time[TIME_TEXT];
+    char line[LINE_MAX_BYTES], time[STORY_TIME_TEXT];
     va_list list;
     if (!run->story)
         return;
     va_start(list, format);
     vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    write_time(time, run->now_us - run->began_us);
+    story_time(time, run->now_us - run->began_us);
     buf_printf(run->story, "%s  %s\n", time, line);
 }
 
@@ -74,19 +74,29 @@ static const struct sentence *sentence_of(const char *type)
     return NULL;
 }
 
+bool story_sentence(char *line, size_t room, const char *type, const char *step, bool has_calls)
+{
+    const struct sentence *sentence = sentence_of(type);
+    if (!sentence || (sentence->is_of_call && !has_calls))
+        return false;
+    const char *place = strstr(sentence->text, "{}");
+    if (place)
+        snprintf(line, room, "%.*s%s%s", (int)(place - sentence->text), sentence->text,
+                 step ? step : "", place + 2);
+    else
+        snprintf(line, room, "%s", sentence->text);
+    return true;
+}
+
 static void tell_event(struct run *run, const cairn_event *event)
 {
-    const struct sentence *sentence = sentence_of(event->type);
-    if (!sentence || (sentence->is_of_call && !run->world->plan->work))
+    char line[LINE_MAX_BYTES];
+    if (!story_sentence(line, sizeof line, event->type, event->step,
+                        run->world->plan->work != NULL))
         return;
-    const char *place = strstr(sentence->text, "{}");
     int64_t now_us = run->now_us;
     run->now_us = event->at_us; /* the clock has passed it on its way */
-    if (place)
-        tell(run, "%.*s%s%s", (int)(place - sentence->text), sentence->text,
-             event->step ? event->step : "", place + 2);
-    else
-        tell(run, "%s", sentence->text);
+    tell(run, "%s", line);
     run->now_us = now_us;
 }
 
@@ -100,11 +110,17 @@ static cairn_code note_event(struct run *run, const char *id, const cairn_event 
         run->end->steps[step].is_called = true;
     if (strcmp(event->type, "step_completed") == 0)
         return run_note_success(run, step, false);
-    return strcmp(event->type, "compensation_success") == 0 ? run_note_success(run, step, true)
-                                                            : CAIRN_OK;
+    /* A step without a compensation is rolled back with the same event, and nothing is called. */
+    bool is_undone = strcmp(event->type, "compensation_success") == 0 && run->is_undoing[step];
+    if (strcmp(event->type, "compensation_started") == 0)
+        run->is_undoing[step] = true;
+    if (!is_undone)
+        return CAIRN_OK;
+    run->is_undoing[step] = false;
+    return run_note_success(run, step, true);
 }
 
-static cairn_code note_events_of(struct run *run, const char *id)
+cairn_code note_events_of(struct run *run, const char *id)
 {
     for (char *cursor = NULL;;) {
         cleanup(free_pagep) cairn_page *page = NULL;

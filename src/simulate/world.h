@@ -15,5 +15,9 @@ void free_pagep(cairn_page **page);
 
 /* learn.c: the steps of all workflows that were deployed, the tried one's first. */
 cairn_code sim_learn(struct sim_world *world, cairn_error *reterr);
+/* A step, unless it is known; then, when all are, what each is called. */
+cairn_code sim_add_step(struct sim_world *world, const char *workflow, const char *name,
+                        cairn_error *reterr);
+cairn_code sim_name_steps(struct sim_world *world, cairn_error *reterr);
 
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# tests/sdk/test_guide_go.py - the programs of docs/guides/go.md, compiled and run.
+# tests/sdk/test_guide_go.py - the programs of docs/guides/go.md and testing.md, compiled and run.
 #
 # SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-GUIDE = os.path.join(ROOT, "docs", "guides", "go.md")
+GUIDES = [os.path.join(ROOT, "docs", "guides", name) for name in ("go.md", "testing.md")]
 
 
 def go(folder, *words):
@@ -36,8 +36,10 @@ def check_program(folder, path, body):
 
 
 def main():
-    with open(GUIDE, encoding="utf-8") as file:
-        programs = re.findall(r"^```go (\S+)\n(.*?)^```", file.read(), re.M | re.S)
+    programs = []
+    for guide in GUIDES:
+        with open(guide, encoding="utf-8") as file:
+            programs += re.findall(r"^```go (\S+)\n(.*?)^```", file.read(), re.M | re.S)
     failed = 0
     print(f"1..{len(programs)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="cairn-go-guide-") as folder:

@@ -44,6 +44,7 @@ int main()
 {
     CHECK_SIZE(cairn_open_options, CAIRN_OPEN_DEFAULTS);
     CHECK_SIZE(cairn_schema, CAIRN_SCHEMA_DEFAULTS);
+    CHECK_SIZE(cairn_trial_options, CAIRN_TRIAL_DEFAULTS);
     CHECK_SIZE(cairn_job_spec, CAIRN_JOB_DEFAULTS);
     CHECK_SIZE(cairn_job_filter, CAIRN_JOB_FILTER_DEFAULTS);
     CHECK_SIZE(cairn_registry_spec, CAIRN_REGISTRY_DEFAULTS);

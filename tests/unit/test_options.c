@@ -54,6 +54,16 @@ static cairn_code call_migrate_plan(struct bench *bench, size_t size)
     return code;
 }
 
+static cairn_code call_trial_open(struct bench *bench, size_t size)
+{
+    cairn_trial_options options = CAIRN_TRIAL_DEFAULTS;
+    cairn_engine *engine = NULL;
+    options.size = size;
+    cairn_code code = cairn_trial_open(NULL, &options, &engine, &bench->error);
+    cairn_close(engine);
+    return code;
+}
+
 /* cairn_job_spec */
 static cairn_code call_enqueue(struct bench *bench, size_t size)
 {
@@ -440,6 +450,7 @@ static const struct {
     {"cairn_retention_get", sizeof(cairn_retention), call_retention_get},
     {"cairn_retention_set", sizeof(cairn_retention), call_retention_set},
     {"cairn_purge", sizeof(cairn_purge_options), call_purge},
+    {"cairn_trial_open", sizeof(cairn_trial_options), call_trial_open},
 };
 
 /* ---- a passage to call them in --------------------------------------------------------------- */
@@ -617,6 +628,7 @@ TEST(the_library_knows_the_size_of_every_struct)
         SIZE(cairn_step),
         SIZE(cairn_step_options),
         SIZE(cairn_task),
+        SIZE(cairn_trial_options),
         SIZE(cairn_worker_options),
         SIZE(cairn_workflow),
     };

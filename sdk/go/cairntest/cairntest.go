@@ -39,10 +39,24 @@ func New(t testing.TB) *Env {
 
 func open(t testing.TB, config cairn.Config) *Env {
 	t.Helper()
-	config.VirtualClock, config.Seed = true, 1
+	return openWith(t, config, 1, nil)
+}
+
+func openWith(t testing.TB, config cairn.Config, seed uint64, trial *hook.Trial) *Env {
+	t.Helper()
+	config.VirtualClock, config.Seed = true, seed
 	config.Start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	config.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	engine, err := cairn.Open(context.Background(), config)
+	var engine *cairn.Engine
+	var err error
+	if trial == nil {
+		engine, err = cairn.Open(context.Background(), config)
+	} else {
+		var opened any
+		if opened, err = hook.OpenTrial(config, trial); err == nil {
+			engine = opened.(*cairn.Engine)
+		}
+	}
 	if err != nil {
 		t.Fatalf("cairntest: %v", err)
 	}

@@ -93,6 +93,18 @@ class cairn_why(Structure):
     action_count: int
 
 
+class cairn_trial_options(Structure):
+    size: int
+    seed: int
+    fail: float
+    crash: float
+    timeout: float
+    late: float
+    twice: float
+    restart: float
+    fail_of: Optional[bytes]
+
+
 class cairn_job_spec(Structure):
     size: int
     type: Optional[bytes]
@@ -727,6 +739,18 @@ cairn_why._fields_ = [
     ("action_count", c_size_t),
 ]
 
+cairn_trial_options._fields_ = [
+    ("size", c_size_t),
+    ("seed", c_uint64),
+    ("fail", c_double),
+    ("crash", c_double),
+    ("timeout", c_double),
+    ("late", c_double),
+    ("twice", c_double),
+    ("restart", c_double),
+    ("fail_of", c_char_p),
+]
+
 cairn_job_spec._fields_ = [
     ("size", c_size_t),
     ("type", c_char_p),
@@ -1315,6 +1339,14 @@ DEFAULTS: Dict[str, Dict[str, Any]] = {
         "missing_jitter": 0.2,
     },
     "cairn_schema": {},
+    "cairn_trial_options": {
+        "seed": 1,
+        "fail": 0.1,
+        "crash": 0.02,
+        "timeout": 0.02,
+        "late": 0.02,
+        "twice": 0.02,
+    },
     "cairn_job_spec": {"priority": 100, "max_attempts": 3},
     "cairn_job_filter": {"limit": 100},
     "cairn_registry_spec": {"is_enabled": True},
@@ -1399,6 +1431,13 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_clock_advance": (c_int, [c_void_p, c_int64, POINTER(c_int64), POINTER(cairn_error)]),
     "cairn_clock_reseed": (c_int, [c_void_p, c_uint64, POINTER(cairn_error)]),
     "cairn_clock_next": (c_int, [c_void_p, POINTER(c_int64), POINTER(cairn_error)]),
+    "cairn_trial_open": (c_int, [
+        POINTER(cairn_open_options), POINTER(cairn_trial_options), POINTER(c_void_p),
+        POINTER(cairn_error),
+    ]),
+    "cairn_trial_check": (c_int, [
+        c_void_p, c_char_p, POINTER(c_char_p), c_size_t, POINTER(c_void_p), POINTER(cairn_error),
+    ]),
     "cairn_enqueue": (c_int, [
         c_void_p, POINTER(cairn_job_spec), c_size_t, POINTER(cairn_enqueued), POINTER(cairn_error),
     ]),
@@ -1633,13 +1672,13 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
 STRUCTS: Dict[str, Type[Structure]] = {
     "cairn_error": cairn_error, "cairn_open_options": cairn_open_options,
     "cairn_schema": cairn_schema, "cairn_why_action": cairn_why_action, "cairn_why": cairn_why,
-    "cairn_job_spec": cairn_job_spec, "cairn_enqueued": cairn_enqueued, "cairn_job": cairn_job,
-    "cairn_job_filter": cairn_job_filter, "cairn_event": cairn_event,
-    "cairn_registry_entry": cairn_registry_entry, "cairn_registry_spec": cairn_registry_spec,
-    "cairn_schedule_spec": cairn_schedule_spec, "cairn_schedule_run": cairn_schedule_run,
-    "cairn_schedule": cairn_schedule, "cairn_schedule_time": cairn_schedule_time,
-    "cairn_limit_spec": cairn_limit_spec, "cairn_limit_rate": cairn_limit_rate,
-    "cairn_limit": cairn_limit, "cairn_task": cairn_task,
+    "cairn_trial_options": cairn_trial_options, "cairn_job_spec": cairn_job_spec,
+    "cairn_enqueued": cairn_enqueued, "cairn_job": cairn_job, "cairn_job_filter": cairn_job_filter,
+    "cairn_event": cairn_event, "cairn_registry_entry": cairn_registry_entry,
+    "cairn_registry_spec": cairn_registry_spec, "cairn_schedule_spec": cairn_schedule_spec,
+    "cairn_schedule_run": cairn_schedule_run, "cairn_schedule": cairn_schedule,
+    "cairn_schedule_time": cairn_schedule_time, "cairn_limit_spec": cairn_limit_spec,
+    "cairn_limit_rate": cairn_limit_rate, "cairn_limit": cairn_limit, "cairn_task": cairn_task,
     "cairn_function_code": cairn_function_code, "cairn_known": cairn_known,
     "cairn_claim_options": cairn_claim_options, "cairn_outbound": cairn_outbound,
     "cairn_report": cairn_report, "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,

@@ -66,6 +66,17 @@ def open(url: Optional[str] = None, *, token: Optional[str] = None, seed: int = 
     ...     db.url
     'memory:'
     """
+    return _open(url, token, seed, virtual_clock, start, migrate, timers, retry, max_payload, max_batch, codec, None)
+
+
+def open_trial(url: str, seed: int, start: Time, faults: Dict[str, Any]) -> "Engine":
+    """For ``cairn.testing``: an engine with a virtual clock whose calls of handlers go wrong."""
+    return _open(url, None, seed, True, start, True, True, 10, 1 << 20, 1000, None, {"seed": seed, **faults})
+
+
+def _open(url: Optional[str], token: Optional[str], seed: int, virtual_clock: bool, start: Optional[Time], migrate: bool,
+          timers: bool, retry: Duration, max_payload: int, max_batch: int, codec: Optional[Codec],
+          trial: Optional[Dict[str, Any]]) -> "Engine":
     from cairn._ffi import Native
 
     options: Dict[str, Any] = {
@@ -73,7 +84,7 @@ def open(url: Optional[str] = None, *, token: Optional[str] = None, seed: int = 
         "seed": seed, "virtual_clock": virtual_clock, "start_us": 0 if start is None else to_us(start),
         "no_migrate": not migrate, "no_timers": not timers, "retry_ms": min(to_ms(retry), (1 << 32) - 1),
         "max_payload": max_payload, "max_batch": max_batch}
-    return Engine(Native(options), DEFAULT if codec is None else codec, max_batch)
+    return Engine(Native(options, trial), DEFAULT if codec is None else codec, max_batch)
 
 
 class Engine:

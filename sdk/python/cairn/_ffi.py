@@ -125,7 +125,7 @@ def error_of(error: _abi.cairn_error) -> errors.CairnError:
 class Native:
     """An engine that is open, shared by threads.  Counts the calls under way, so that close() can wait."""
 
-    def __init__(self, options: Dict[str, Any]) -> None:
+    def __init__(self, options: Dict[str, Any], trial: Optional[Dict[str, Any]] = None) -> None:
         self.lib: Any = _library.load()
         self.is_forked = False
         self._engine = ctypes.c_void_p()
@@ -136,7 +136,12 @@ class Native:
         self._notice_at = 0.0  # when to ask for notices again
         error = _abi.cairn_error()
         given = _abi.new(_abi.cairn_open_options, **options)
-        if self.lib.cairn_open(_REF(given), _REF(self._engine), _REF(error)):
+        if trial is None:
+            code = self.lib.cairn_open(_REF(given), _REF(self._engine), _REF(error))
+        else:
+            faults = _abi.new(_abi.cairn_trial_options, **trial)
+            code = self.lib.cairn_trial_open(_REF(given), _REF(faults), _REF(self._engine), _REF(error))
+        if code:
             self._is_closed = True
             raise error_of(error)
         self.pointer: int = self._engine.value or 0
@@ -214,6 +219,21 @@ class Native:
             self.lib.cairn_response_free(response)
             self.leave()
         return status, answer
+
+    def verdict(self, id: Optional[bytes], laws: List[bytes]) -> Dict[str, Any]:
+        """Of a trial: how an instance has ended, which laws are broken, and the story so far."""
+        response = ctypes.c_void_p()
+        error = _abi.cairn_error()
+        given = (ctypes.c_char_p * len(laws))(*laws)
+        self.enter()
+        try:
+            if self.lib.cairn_trial_check(self._engine, id, given, len(laws), _REF(response), _REF(error)):
+                raise error_of(error)
+            answer: Dict[str, Any] = json.loads(self.lib.cairn_response_body(response, None))
+            self.lib.cairn_response_free(response)
+            return answer
+        finally:
+            self.leave()
 
     def claim(self, claim: Claim, most: int, wait_ms: int) -> List[RawTask]:
         """At most so many tasks, after waiting so long for the first."""

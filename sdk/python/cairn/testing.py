@@ -17,16 +17,19 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, List, Optional, Type, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterable, List, Optional, Type, Union
 
 import cairn
 from cairn import errors
+from cairn._engine import open_trial
+from cairn._faults import Faults, Verdict
 from cairn._words import UNSET, Duration, Json, Time, Unset, from_time, to_ms
 
 if TYPE_CHECKING:
-    from cairn import App, Engine, Job, Task, TaskType
+    from cairn import App, Engine, InstanceHandle, Job, Task, TaskType
 
 _NO_ERRORS = (errors.Suspended, errors.Stopped, errors.Release, errors.WaitFor)
 _JOB_ENDS = ("succeeded", "failed", "cancelled")
@@ -38,6 +41,7 @@ class Environment:
 
     Leases, retries and timers are those of production; only the time stands still until
     ``advance()`` or ``run()`` moves it.  On other URLs than ``memory:`` the store should be empty.
+    With ``faults`` the calls of handlers go wrong as the seed says, one task at a time.
 
     >>> import cairn, cairn.testing
     >>> with cairn.testing.Environment() as env:
@@ -48,9 +52,12 @@ class Environment:
     db: "Engine"
     errors: List[BaseException]
 
-    def __init__(self, url: str = "memory:", *, start: Time = "2030-01-01T00:00:00Z", seed: int = 1) -> None:
+    def __init__(self, url: str = "memory:", *, start: Time = "2030-01-01T00:00:00Z", seed: int = 1,
+                 faults: Optional[Faults] = None) -> None:
         self.errors = []
-        self.db = cairn.open(url, virtual_clock=True, start=start, seed=seed)
+        self._has_faults = faults is not None
+        self.db = (cairn.open(url, virtual_clock=True, start=start, seed=seed) if faults is None
+                   else open_trial(url, seed, start, faults.as_options()))
 
     def __enter__(self) -> "Environment":
         return self
@@ -84,6 +91,8 @@ class Environment:
         (1, [ZeroDivisionError('division by zero')])
         """
         before = len(self.errors)
+        if self._has_faults and concurrency != 1:
+            raise ValueError("with faults concurrency is 1, so that a seed can be repeated")
         done = self.db.work(self._watched(app), until_idle=True, concurrency=concurrency, state=state)
         if raise_errors and len(self.errors) > before:
             raise self.errors[before]
@@ -138,6 +147,48 @@ class Environment:
             self.advance(_whole_ms(due - self.now()))
             before = due
 
+    def expect(self, run: "InstanceHandle[Any]", *laws: str) -> Verdict:
+        """AssertionError, with the story, unless these laws hold for the instance and its children.
+
+        A law is one of ``cairn simulate --expect``.  Three always count: it has ended; what was done is undone if it
+        was rolled back (unless it has save points), and only then; nothing is undone twice.  Needs ``faults``.
+
+        >>> import cairn
+        >>> from cairn.testing import Environment, Faults
+        >>> app = cairn.App()
+        >>> @app.task("%")
+        ... def handle(data: dict) -> dict:
+        ...     return data
+        >>> with Environment(faults=Faults(fail_of={"ship": 1})) as env:
+        ...     _ = env.db.deploy("{workflow: order, version: 1, steps: [{step: charge}, {step: ship}]}")
+        ...     run = env.db.start("order", {"id": 17})
+        ...     env.run(app, until=run)
+        ...     env.expect(run, "done(charge) => done(ship)")
+        Traceback (most recent call last):
+            ...
+        AssertionError: broken: done(charge) => done(ship)
+        order ended as failed; done: charge; undone: nothing
+        00:00:00.0  charge is called
+        ...
+        """
+        verdict = self._verdict(run.id, laws)
+        if not verdict["broken"]:
+            return _verdict_of(verdict)
+        lines = [f"broken: {law}" for law in verdict["broken"]]
+        lines.append(f"{verdict['workflow']} ended as {verdict['status']}; done: {_names(verdict['done'])}; "
+                     f"undone: {_names(verdict['undone'])}")
+        raise AssertionError("\n".join([*lines, *verdict["story"]]))
+
+    def story(self) -> List[str]:
+        """What has happened so far, a line each.  Needs ``faults``."""
+        told: List[str] = self._verdict(None, ())["story"]
+        return told
+
+    def _verdict(self, id: Optional[str], laws: Iterable[str]) -> Dict[str, Any]:
+        if not self._has_faults:
+            raise errors.Misuse("the environment has no faults", hint="make it with Environment(faults=Faults())")
+        return self.db.native.verdict(None if id is None else id.encode(), [law.encode() for law in laws])
+
     def _next_due(self) -> Optional[datetime]:
         return from_time(self._ask("GET", "/v1/clock")["next"])
 
@@ -165,6 +216,63 @@ class Environment:
         except BaseException as error:
             self.errors.append(error)
             raise
+
+
+def _verdict_of(answer: Dict[str, Any]) -> Verdict:
+    return Verdict(**{name: answer[name] for name in Verdict.__dataclass_fields__})
+
+
+def _names(steps: List[str]) -> str:
+    return ", ".join(steps) or "nothing"
+
+
+def explore(scenario: Callable[[Environment], Any], *, seeds: int = 100, faults: Optional[Faults] = None,
+            url: str = "memory:") -> None:
+    """Runs a scenario with faults, once for each seed from 1, each time in an environment of its own.
+
+    The scenario gets the ``Environment``: it makes its app and whatever its handlers change, starts and runs
+    instances, and asserts what must be true however badly things went.  At its end every instance must have ended,
+    and the laws of ``Environment.expect()`` that always count must hold.  The first seed that fails is reported with
+    its story.  ``CAIRN_SEED=17`` in the process environment runs that seed alone.
+
+    >>> import cairn
+    >>> from cairn.testing import Environment, explore
+    >>> def scenario(env: Environment) -> None:
+    ...     app, charges = cairn.App(), []
+    ...     @app.task("charge")
+    ...     def charge(order: dict) -> None:
+    ...         charges.append(order["id"])     # a mistake: a call may be repeated
+    ...     _ = env.db.deploy("{workflow: order, version: 1, steps: [{step: charge}]}")
+    ...     env.run(app, until=env.db.start("order", {"id": 17}))
+    ...     assert len(charges) <= 1, f"charged {len(charges)} times"
+    >>> explore(scenario)
+    Traceback (most recent call last):
+        ...
+    AssertionError: seed ...: charged 2 times
+    ...
+    repeat it with CAIRN_SEED=...
+    """
+    only = os.environ.get("CAIRN_SEED")
+    for seed in [int(only)] if only else range(1, seeds + 1):
+        with Environment(url, seed=seed, faults=Faults() if faults is None else faults) as env:
+            try:
+                scenario(env)
+                _expect_all(env)
+            except Exception as error:
+                raise AssertionError(_report(env, seed, error)) from error
+
+
+def _expect_all(env: Environment) -> None:
+    for instance in list(env.db.instances()):
+        if getattr(instance, "parent", None) is None:
+            env.expect(env.db.instance(instance.id))
+
+
+def _report(env: Environment, seed: int, error: Exception) -> str:
+    text = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+    story = env.story()
+    told = [line for line in text.split("\n") if line not in story]
+    return "\n".join([f"seed {seed}: " + "\n".join(told), *story, f"repeat it with CAIRN_SEED={seed}"])
 
 
 def _whole_ms(duration: timedelta) -> timedelta:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/guides/python.md, pasted into a program block by block."""
+"""docs/guides/python.md and testing.md, each pasted into a program block by block."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "python.md"
+GUIDES = Path(__file__).resolve().parents[3] / "docs" / "guides"
 
 
 def read_blocks(text):
@@ -24,9 +24,10 @@ def read_blocks(text):
     return "\n".join(code) + "\n", printed
 
 
-@pytest.mark.skipif(not GUIDE.exists(), reason="the guide is part of the repository, not of the package")
-def test_the_guide_prints_what_it_says(tmp_path):
-    code, printed = read_blocks(GUIDE.read_text(encoding="utf-8"))
+@pytest.mark.skipif(not GUIDES.exists(), reason="the guides are part of the repository, not of the package")
+@pytest.mark.parametrize("name", ["python.md", "testing.md"])
+def test_the_guide_prints_what_it_says(tmp_path, name):
+    code, printed = read_blocks((GUIDES / name).read_text(encoding="utf-8"))
     (tmp_path / "guide.py").write_text(code, encoding="utf-8")
     done = subprocess.run([sys.executable, "guide.py"], cwd=tmp_path, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=120, check=False)

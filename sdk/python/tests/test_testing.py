@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """cairn.testing and the fixtures of pytest."""
 
+import dataclasses
 from datetime import datetime, timedelta, timezone
 from typing import Any, List
 
 import pytest
 
 import cairn
-from cairn.testing import Environment, assert_enqueued
+from cairn.testing import Environment, Faults, assert_enqueued, explore
 from conftest import serve
 
 START = datetime(2030, 1, 1, tzinfo=timezone.utc)
@@ -217,3 +218,173 @@ def test_assert_enqueued() -> None:
 
 def test_fixtures(cairn_env: Environment, cairn_db: cairn.Engine) -> None:
     assert cairn_env.db is cairn_db and cairn_env.now() == START
+
+
+# ---- faults
+
+ORDER = """{workflow: order, version: 1, steps: [
+    {step: charge, timeout: 20s, compensation: {handler: refund, max_attempts: 20}},
+    {step: ship, max_attempts: 2, on_failure: compensate}]}"""
+MANY_FAULTS = Faults(fail=0.3, crash=0.1, timeout=0.1, late=0.1, twice=0.1, fail_of={"charge:undo": 0.2})
+
+
+def order_app(paid: Any) -> cairn.App:
+    """Handlers of a provider that knows a key once."""
+    app = cairn.App()
+
+    @app.task("charge")
+    def charge(task: cairn.Task, order: Any) -> Any:
+        paid[task.key] = order
+        return order
+
+    @app.task("refund")
+    def refund(task: cairn.Task, undo: Any) -> None:
+        assert task.key is not None
+        paid.pop(task.key[:-len(":undo")], None)
+
+    @app.task("ship")
+    def ship(order: Any) -> Any:
+        return order
+
+    return app
+
+
+def run_order(env: Environment) -> Any:
+    paid: Any = {}
+    env.db.deploy(ORDER)
+    run = env.db.start("order", {"id": 1})
+    env.run(order_app(paid), until=run)
+    verdict = env.expect(run, "done(charge) => done(ship) or undone(charge)", "ended(completed) => done(ship)")
+    assert bool(paid) == (verdict.status == "completed")
+    return verdict
+
+
+@pytest.mark.parametrize("restart", [0, 0.1])
+def test_faults_reach_every_end(restart: float) -> None:
+    ends: List[str] = []
+    stories: List[str] = []
+
+    def scenario(env: Environment) -> None:
+        verdict = run_order(env)
+        ends.append(verdict.status)
+        stories.extend(verdict.story)
+
+    explore(scenario, seeds=30, faults=dataclasses.replace(MANY_FAULTS, restart=restart))
+    assert set(ends) == {"completed", "failed"}
+    told = "\n".join(stories)
+    for words in ("fails before it does anything", "has done its work, and fails then", "before charge does anything",
+                  "after charge has done its work", "arrives late, and is refused", "arrives a second time",
+                  "does not answer until its timeout"):
+        assert words in told, words
+    assert ("the engine is restarted" in told) == (restart > 0)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_faults_on_other_stores(kind: str, request: pytest.FixtureRequest) -> None:
+    with Environment(request.getfixturevalue(kind + "_url"), seed=3, faults=MANY_FAULTS) as env:
+        told = run_order(env).story
+    with Environment(seed=3, faults=MANY_FAULTS) as env:
+        assert run_order(env).story == told
+
+
+def test_a_seed_repeats_a_run() -> None:
+    def tell(seed: int) -> List[str]:
+        with Environment(seed=seed, faults=MANY_FAULTS) as env:
+            story: List[str] = run_order(env).story
+            return story
+
+    assert tell(7) == tell(7)
+    assert len({"\n".join(tell(seed)) for seed in range(1, 6)}) > 1
+
+
+def test_a_failing_seed_is_reported_and_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: List[int] = []
+
+    def scenario(env: Environment) -> None:
+        seeds.append(len(seeds))
+        app, calls = cairn.App(), []
+
+        @app.task("%")
+        def handle(data: Any) -> Any:
+            calls.append(data)
+            return data
+
+        env.db.deploy("{workflow: w, version: 1, steps: [{step: a}]}")
+        env.run(app, until=env.db.start("w"))
+        assert len(calls) < 2, "called again"
+
+    with pytest.raises(AssertionError, match=r"(?s)^seed \d+: called again\n.*00:00:00.0  a is called.*CAIRN_SEED=\d+$") as caught:
+        explore(scenario, seeds=200)
+    seed = int(str(caught.value).split("\n")[0].split(":")[0].split()[1])
+    monkeypatch.setenv("CAIRN_SEED", str(seed))
+    before = len(seeds)
+    with pytest.raises(AssertionError) as again:
+        explore(scenario)
+    assert str(again.value) == str(caught.value) and len(seeds) == before + 1
+
+
+def test_laws_that_always_count() -> None:
+    def never_ends(env: Environment) -> None:
+        env.db.deploy("{workflow: w, version: 1, steps: [{wait: paid, event: paid}]}")
+        env.db.start("w")
+
+    with pytest.raises(AssertionError, match="every instance ends"):
+        explore(never_ends, seeds=1)
+
+
+def test_children_belong_to_their_parent() -> None:
+    def scenario(env: Environment) -> None:
+        app = cairn.App()
+
+        @app.task("%")
+        def handle(data: Any) -> Any:
+            return data
+
+        env.db.deploy("""{workflow: billing, version: 1, steps: [
+            {step: invoice, compensation: {handler: cancel_invoice, max_attempts: 20}}]}""")
+        env.db.deploy("""{workflow: shop, version: 1, steps: [
+            {start: bill, workflow: billing}, {map: mail, over: "{{ $.input.who }}", on_failure: compensate, steps: [{step: send}]},
+            {step: pack, max_attempts: 1, on_failure: compensate}]}""")
+        run = env.db.start("shop", {"who": ["ann", "bob"]})
+        env.run(app, until=run)
+        verdict = env.expect(run, "done(invoice) => done(pack) or undone(invoice)")
+        assert "send" in verdict.called or "invoice" not in verdict.done
+
+    explore(scenario, seeds=10, faults=Faults(fail=0.2, crash=0.1))
+
+
+def test_functions_go_on_after_a_crash() -> None:
+    repeated: List[int] = []
+
+    def scenario(env: Environment) -> None:
+        app, calls = cairn.App(), []
+
+        @app.function("buy", max_attempts=50)
+        def buy(ctx: cairn.Context, item: str) -> int:
+            n = sum(ctx.step(key, lambda key=key: calls.append(key) or 1) for key in "abc")
+            ctx.sleep("1h")
+            return n
+
+        run = env.db.start(buy, "book")
+        env.run(app, until=run)
+        assert run.result() == 3
+        repeated.append(len(calls) - 3)
+
+    explore(scenario, seeds=10, faults=Faults(crash=0.5))
+    assert any(repeated)
+
+
+def test_faults_that_cannot_be(env: Environment) -> None:
+    with pytest.raises(cairn.errors.BadInput, match="the rate fail must be from 0 to 1"):
+        Environment(faults=Faults(fail=2))
+    with pytest.raises(cairn.errors.BadInput, match="is not STEP=RATE"):
+        Environment(faults=Faults(fail_of={"a": 7}))
+    with pytest.raises(cairn.errors.Misuse, match="has no faults"):
+        env.story()
+    with Environment(faults=Faults()) as trial:
+        with pytest.raises(ValueError, match="concurrency is 1"):
+            trial.work(cairn.App(), concurrency=2)
+        env.db.deploy("{workflow: w, version: 1, steps: [{step: a}]}")
+        trial.db.deploy("{workflow: w, version: 1, steps: [{step: a}]}")
+        with pytest.raises(cairn.errors.BadInput, match="names a step that does not exist: b"):
+            trial.expect(trial.db.start("w"), "done(b)")
