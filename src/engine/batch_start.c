@@ -381,30 +381,6 @@ cairn_code batch_start(struct batch *batch, struct request *request)
     return instance ? workset_write_parked(instance) : CAIRN_OK;
 }
 
-/* ---- running again -------------------------------------------------------------------------- */
-
-cairn_code batch_rerun(struct batch *batch, struct request *request)
-{
-    struct plan *plans = NULL;
-    struct starting starting;
-    struct rerun rerun = {0};
-    const struct definition *definition;
-    batch->are_starts_ahead = false;
-    TRY(rerun_read(batch, request, &rerun));
-    if (request->code)
-        return CAIRN_OK;
-    TRY(find_plan(batch, &plans, request, &rerun.start, &definition));
-    if (!definition)
-        return CAIRN_OK;
-    TRY(batch_make_ids(batch, request, 1));
-    TRY(make_starting(batch, 1, &starting));
-    TRY(add_starting(batch, &starting, &rerun.start, NULL, NULL, request->out.enqueued,
-                     definition, request->was_unsure, &rerun));
-    TRY(insert_starting(batch, &starting));
-    struct workset_instance *instance = workset_find(batch, request->out.enqueued[0].id);
-    return instance ? workset_write_parked(instance) : CAIRN_OK;
-}
-
 /* ---- what functions start ------------------------------------------------------------------- */
 
 cairn_code batch_plan_children(struct batch *batch, struct request *request,
@@ -493,6 +469,59 @@ cairn_code batch_plan_child(struct batch *batch, struct plan **plans,
     ret_child->start = start;
     *ret_flaw = request->code ? request->error.message : NULL;
     return CAIRN_OK;
+}
+
+/* ---- running again -------------------------------------------------------------------------- */
+
+/* An element of a map is an instance of WORKFLOW:MAP, which is no workflow that was deployed.  Both names may have
+ * colons. */
+static cairn_code find_map_again(struct batch *batch, struct plan **plans,
+                                 struct request *request, const cairn_start_options *in,
+                                 const struct definition **ret_definition)
+{
+    cairn_error why = request->error;
+    for (const char *colon = strchr(in->workflow, ':'); colon && !*ret_definition;
+         colon = strchr(colon + 1, ':')) {
+        cairn_start_options whole = *in;
+        whole.workflow =
+            arena_strndup(&batch->arena, in->workflow, (size_t)(colon - in->workflow));
+        NEED(whole.workflow, batch->error);
+        request->code = CAIRN_OK;
+        TRY(find_plan(batch, plans, request, &whole, ret_definition));
+        if (*ret_definition)
+            TRY(find_map(batch, request, colon + 1, ret_definition));
+        if (request->code)
+            *ret_definition = NULL;
+    }
+    if (!*ret_definition) {
+        request->code = why.code;
+        request->error = why;
+    }
+    return CAIRN_OK;
+}
+
+cairn_code batch_rerun(struct batch *batch, struct request *request)
+{
+    struct plan *plans = NULL;
+    struct starting starting;
+    struct rerun rerun = {0};
+    const struct definition *definition;
+    batch->are_starts_ahead = false;
+    TRY(rerun_read(batch, request, &rerun));
+    if (request->code)
+        return CAIRN_OK;
+    TRY(find_plan(batch, &plans, request, &rerun.start, &definition));
+    if (!definition && request->code == CAIRN_E_NOT_FOUND)
+        TRY(find_map_again(batch, &plans, request, &rerun.start, &definition));
+    if (!definition)
+        return CAIRN_OK;
+    TRY(batch_make_ids(batch, request, 1));
+    TRY(make_starting(batch, 1, &starting));
+    TRY(add_starting(batch, &starting, &rerun.start, NULL, NULL, request->out.enqueued,
+                     definition, request->was_unsure, &rerun));
+    TRY(insert_starting(batch, &starting));
+    struct workset_instance *instance = workset_find(batch, request->out.enqueued[0].id);
+    return instance ? workset_write_parked(instance) : CAIRN_OK;
 }
 
 /* An instance that has the intake's id; or why there can be none, in row->error. */

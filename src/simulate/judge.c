@@ -277,8 +277,9 @@ void sim_write_blame(const struct sim_blame *blame, struct json_out *out)
     json_close(out, ']');
 }
 
-cairn_code sim_judge(cairn_engine *engine, const char *id, const char *const *laws, size_t law_count,
-                     const struct sim_blame *blame, struct json_out *out, cairn_error *reterr)
+cairn_code sim_judge(cairn_engine *engine, const char *id, const char *const *laws,
+                     size_t law_count, const struct sim_blame *blame, struct json_out *out,
+                     cairn_error *reterr)
 {
     struct judging judging = {.plan = {.work = no_work}, .world = {.engine = engine}};
     judging.world.plan = &judging.plan;

@@ -16,8 +16,9 @@ struct sim_blame {
 
 /* Writes the members workflow, status, called, done, undone and broken of an object.  CAIRN_E_BAD_INPUT: a law
  * cannot be read. */
-cairn_code sim_judge(cairn_engine *engine, const char *id, const char *const *laws, size_t law_count,
-                     const struct sim_blame *blame, struct json_out *out, cairn_error *reterr);
+cairn_code sim_judge(cairn_engine *engine, const char *id, const char *const *laws,
+                     size_t law_count, const struct sim_blame *blame, struct json_out *out,
+                     cairn_error *reterr);
 
 /* broken alone. */
 void sim_write_blame(const struct sim_blame *blame, struct json_out *out);

@@ -53,7 +53,7 @@ struct run {
     LIST(struct visit) visits;
     size_t open_calls, open_visits; /* that are not over */
     size_t guess;                   /* the number of the step that is asked for next */
-    int *done; /* of each step of a child: in how many of them it is done */
+    int *done;        /* of each step of a child: in how many of them it is done */
     bool *is_undoing; /* of each step: by events, its compensation was called */
 
     struct buf *story; /* NULL: not told */

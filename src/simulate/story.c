@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simulate/run.h"
 #include "simulate/story.h"
+#include "simulate/run.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -16,6 +16,7 @@ void story_time(char text[STORY_TIME_TEXT], int64_t us);
 
 /* What an event of the engine says; false: nothing that people need to know.  has_calls: also calls of handlers
  * and how they end, which are otherwise told by who makes them. */
-bool story_sentence(char *line, size_t room, const char *type, const char *step, bool has_calls);
+bool story_sentence(char *line, size_t room, const char *type, const char *step,
+                    bool has_calls);
 
 #endif

@@ -21,8 +21,8 @@ static struct late *next_late(struct trial *trial)
     return first;
 }
 
-cairn_code trial_keep_late(struct trial *trial, const struct call *call, const cairn_report *report,
-                           cairn_error *reterr)
+cairn_code trial_keep_late(struct trial *trial, const struct call *call,
+                           const cairn_report *report, cairn_error *reterr)
 {
     struct arena *arena = &trial->arena;
     struct late *late = list_add(arena, &trial->lates);
@@ -73,7 +73,8 @@ void trial_advance(struct trial *trial, struct request *request)
 {
     int64_t ms = request->in.advance.ms;
     pthread_mutex_lock(&trial->lock);
-    int64_t end_us = ms > 0 && ms < INT64_MAX / (2 * US_PER_MS) ? trial->now_us + ms * US_PER_MS : 0;
+    int64_t end_us =
+        ms > 0 && ms < INT64_MAX / (2 * US_PER_MS) ? trial->now_us + ms * US_PER_MS : 0;
     for (struct late *late = next_late(trial); late && late->at_us <= end_us;
          late = next_late(trial)) {
         request->code = move(trial, late->at_us, &request->error);

@@ -50,7 +50,8 @@ static void tell_event(struct trial *trial, const struct stream_event *item)
     char line[LINE_BYTES / 2];
     const cairn_event *event = &item->event;
     if (strncmp(event->type, "workflow_", strlen("workflow_")) == 0)
-        trial_instance(trial, item->subject); /* so that a parent has a lower number than its children */
+        trial_instance(
+            trial, item->subject); /* so that a parent has a lower number than its children */
     if (!story_sentence(line, sizeof line, event->type, event->step, false))
         return;
     char whole[LINE_BYTES];

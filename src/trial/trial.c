@@ -124,11 +124,8 @@ static void abandon(cairn_engine *engine)
     mem_free(trial);
 }
 
-static const struct engine_ops trial_ops = {.submit = submit,
-                                            .call = api_call,
-                                            .wake = wake,
-                                            .close = close_trial,
-                                            .abandon = abandon};
+static const struct engine_ops trial_ops = {
+    .submit = submit, .call = api_call, .wake = wake, .close = close_trial, .abandon = abandon};
 
 /* The clock goes on where it was, and chance does not repeat what it has already given. */
 static cairn_code open_inner(struct trial *trial, cairn_error *reterr)
@@ -165,11 +162,12 @@ static cairn_code check_rates(const cairn_trial_options *rates, cairn_error *ret
     const struct {
         const char *name;
         double rate;
-    } all[] = {{"fail", rates->fail},       {"crash", rates->crash}, {"timeout", rates->timeout},
-               {"late", rates->late},       {"twice", rates->twice}, {"restart", rates->restart}};
+    } all[] = {{"fail", rates->fail}, {"crash", rates->crash}, {"timeout", rates->timeout},
+               {"late", rates->late}, {"twice", rates->twice}, {"restart", rates->restart}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(all[i].rate >= 0 && all[i].rate <= 1))
-            return fail(reterr, CAIRN_E_BAD_INPUT, "the rate %s must be from 0 to 1", all[i].name);
+            return fail(reterr, CAIRN_E_BAD_INPUT, "the rate %s must be from 0 to 1",
+                        all[i].name);
     if (rates->crash + rates->timeout + rates->late + rates->twice > 1)
         return fail(reterr, CAIRN_E_BAD_INPUT,
                     "the rates crash, timeout, late and twice are more than 1 together");
@@ -184,10 +182,11 @@ static cairn_code make_folder(struct trial *trial, cairn_error *reterr)
 {
     const char *parent = getenv("TMPDIR");
     char path[256], url[300];
-    snprintf(path, sizeof path, "%.200s/cairn-trial-XXXXXX", parent && *parent ? parent : "/tmp");
+    snprintf(path, sizeof path, "%.200s/cairn-trial-XXXXXX",
+             parent && *parent ? parent : "/tmp");
     if (!mkdtemp(path))
-        return fail(reterr, CAIRN_E_READ_ONLY, "could not make a folder for the trial: %s: %s", path,
-                    strerror(errno));
+        return fail(reterr, CAIRN_E_READ_ONLY, "could not make a folder for the trial: %s: %s",
+                    path, strerror(errno));
     snprintf(url, sizeof url, "sqlite:%s/trial.db", path);
     mem_free(trial->url);
     trial->folder = mem_strdup(path);
@@ -203,7 +202,8 @@ static cairn_code choose_url(struct trial *trial, cairn_error *reterr)
         url = "memory:";
     if (strncmp(url, "http:", 5) == 0 || strncmp(url, "https:", 6) == 0) {
         fail(reterr, CAIRN_E_BAD_INPUT, "a trial needs a store of its own, not a server");
-        return fail_hint(reterr, CAIRN_E_BAD_INPUT, "use memory:, sqlite:FILE or postgres://...");
+        return fail_hint(reterr, CAIRN_E_BAD_INPUT,
+                         "use memory:, sqlite:FILE or postgres://...");
     }
     trial->url = mem_strdup(url);
     trial->base.url = url_without_password(url);
@@ -267,7 +267,8 @@ static void write_story(struct json_out *out, const struct buf *story)
 }
 
 cairn_code cairn_trial_check(cairn_engine *engine, const char *id, const char *const *laws,
-                             size_t law_count, cairn_response **ret_verdict, cairn_error *reterr)
+                             size_t law_count, cairn_response **ret_verdict,
+                             cairn_error *reterr)
 {
     struct trial *trial = to_trial(engine);
     cleanup(buf_done) struct buf text = {0};

@@ -54,7 +54,8 @@ struct trial {
     struct cairn_engine base;
     cairn_engine *inner;  /* NULL: it could not be opened again */
     cairn_error why_gone; /* then */
-    pthread_rwlock_t gate; /* held for reading during a request, for writing while `inner` is replaced */
+    pthread_rwlock_t
+        gate; /* held for reading during a request, for writing while `inner` is replaced */
     cairn_open_options options;
     char *url, *folder; /* of `inner`; the folder goes with it, NULL: none */
     cairn_trial_options rates;
@@ -98,8 +99,8 @@ void trial_commit(struct trial *trial, struct request *request);
 void trial_idle(struct trial *trial, struct request *request);
 
 /* late.c: time, and what arrives late. */
-cairn_code trial_keep_late(struct trial *trial, const struct call *call, const cairn_report *report,
-                           cairn_error *reterr);
+cairn_code trial_keep_late(struct trial *trial, const struct call *call,
+                           const cairn_report *report, cairn_error *reterr);
 void trial_advance(struct trial *trial, struct request *request);
 void trial_clock(struct trial *trial, struct request *request);
 

@@ -90,7 +90,8 @@ static cairn_code send(struct trial *trial, const char *worker, cairn_report *re
     if (!request) {
         ret_reported->code = fail_memory(&ret_reported->error);
     } else {
-        request->in.report = (struct report_input){.worker = worker, .reports = &copy, .count = 1};
+        request->in.report =
+            (struct report_input){.worker = worker, .reports = &copy, .count = 1};
         if (trial_forward(trial, request)) {
             ret_reported->code = request->code;
             ret_reported->error = request->error;
@@ -118,7 +119,8 @@ static void hang(struct trial *trial, struct call *call)
 {
     cleanup(request_freep) struct request *request = request_new(OP_HEARTBEAT);
     int64_t ms = (call->deadline_us - trial->now_us) / US_PER_MS;
-    trial_tell(trial, "%s has done its work, and does not answer until its timeout", call->told);
+    trial_tell(trial, "%s has done its work, and does not answer until its timeout",
+               call->told);
     call->is_crashed = true;
     if (!request || ms <= 0)
         return;
@@ -196,7 +198,8 @@ void trial_idle(struct trial *trial, struct request *request)
 
 /* ---- outcomes ---------------------------------------------------------------------------------- */
 
-static void tell_outcome(struct trial *trial, const struct call *call, const cairn_report *report)
+static void tell_outcome(struct trial *trial, const struct call *call,
+                         const cairn_report *report)
 {
     if (report->outcome == CAIRN_COMPLETE)
         trial_tell(trial, "%s completes", call->told);
@@ -306,7 +309,8 @@ static void crash_commit(struct trial *trial, struct call *call, struct request 
         trial_tell(trial, "the worker crashes before %s of %s is committed",
                    in->step_count ? in->steps[in->step_count - 1].key : "the end", call->told);
     call->is_crashed = true;
-    request->code = fail(&request->error, CAIRN_E_LEASE_LOST, "the trial has crashed this worker");
+    request->code =
+        fail(&request->error, CAIRN_E_LEASE_LOST, "the trial has crashed this worker");
 }
 
 void trial_commit(struct trial *trial, struct request *request)

@@ -292,3 +292,32 @@ TEST(a_parent_says_how_many_elements_are_done)
     cairn_page_free(page);
     wf_close(&fw);
 }
+
+TEST(an_element_is_run_again_by_itself)
+{
+    struct flow_world fw;
+    struct task tasks[2];
+    cairn_enqueued again;
+    begin(&fw, "{map: m, over: \"{{ .to }}\", steps: [{step: b}, {step: c}]}, {step: z}",
+          "{\"to\": [{\"n\": 1}, {\"n\": 2}]}");
+    CHECK_INT(wf_take_many(&fw, "w", "b", 2, tasks), 2);
+    char second[40];
+    snprintf(second, sizeof second, "%.36s", tasks[1].id);
+    complete(&fw, &tasks[0], "{\"b\": 1}");
+    complete(&fw, &tasks[1], "{\"b\": 2}");
+    CHECK_INT(wf_take_many(&fw, "w", "c", 2, tasks), 2);
+    complete(&fw, &tasks[0], "1");
+    complete(&fw, &tasks[1], "2");
+    complete(&fw, (struct task[]){sg_take(&fw, "z")}, "3");
+    wf_check_status(&fw, "completed");
+    CHECK_DONE(&fw.world, cairn_instance_rerun(fw.world.engine, second, "c", NULL, &again,
+                                               &fw.world.error));
+    struct task c = sg_take(&fw, "c");
+    sg_check_json(c.input, "{\"b\": 2}");
+    complete(&fw, &c, "4");
+    CHECK_DONE(&fw.world, cairn_instance_rerun(fw.world.engine, second, NULL, "{\"n\": 5}",
+                                               &again, &fw.world.error));
+    sg_check_json(sg_take(&fw, "b").input, "{\"n\": 5}");
+    wf_check_status(&fw, "completed");
+    wf_close(&fw);
+}

@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char order[] =
-    "{workflow: order, version: 1, steps: [{step: charge, timeout: 20s, compensation: {handler: "
+    "{workflow: order, version: 1, steps: [{step: charge, timeout: 20s, compensation: "
+    "{handler: "
     "refund, max_attempts: 20}}, {step: ship, max_attempts: 2, on_failure: compensate}]}";
 
 struct trial {
@@ -70,14 +71,16 @@ static void run(struct trial *trial)
     for (int64_t next_us = 1, now_us = 0; next_us;) {
         int is_idle = 0;
         work(trial);
-        done(trial, cairn_idle(trial->engine, (const char *[]){"%"}, 1, &is_idle, &trial->error));
+        done(trial,
+             cairn_idle(trial->engine, (const char *[]){"%"}, 1, &is_idle, &trial->error));
         CHECK(is_idle, "a lease that nobody holds any more is waited for");
         done(trial, cairn_clock_next(trial->engine, &next_us, &trial->error));
         done(trial, cairn_clock_now(trial->engine, &now_us, &trial->error));
         if (next_us)
-            done(trial, cairn_clock_advance(trial->engine,
-                                            next_us > now_us ? (next_us - now_us + 999) / 1000 : 0,
-                                            NULL, &trial->error));
+            done(trial,
+                 cairn_clock_advance(trial->engine,
+                                     next_us > now_us ? (next_us - now_us + 999) / 1000 : 0,
+                                     NULL, &trial->error));
     }
 }
 
@@ -175,8 +178,14 @@ TEST(many_seeds_keep_the_laws)
     int failed = 0, repeated = 0;
     for (uint64_t seed = 1; seed <= 15; seed++) {
         struct trial trial;
-        cairn_trial_options options = {.size = sizeof options, .seed = seed, .fail = 0.3, .crash = 0.15,
-                                       .timeout = 0.1, .late = 0.1, .twice = 0.1, .restart = 0.1};
+        cairn_trial_options options = {.size = sizeof options,
+                                       .seed = seed,
+                                       .fail = 0.3,
+                                       .crash = 0.15,
+                                       .timeout = 0.1,
+                                       .late = 0.1,
+                                       .twice = 0.1,
+                                       .restart = 0.1};
         options.fail_of = "charge:undo=0.1";
         begin(&trial, &options);
         run(&trial);
@@ -196,16 +205,19 @@ TEST(what_cannot_be_is_refused)
     cairn_trial_options options = nothing_wrong();
     cairn_response *verdict = NULL;
     options.fail = 1.5;
-    CHECK(cairn_trial_open(NULL, &options, &engine, &error) == CAIRN_E_BAD_INPUT, "%s", error.message);
+    CHECK(cairn_trial_open(NULL, &options, &engine, &error) == CAIRN_E_BAD_INPUT, "%s",
+          error.message);
     options = nothing_wrong();
     options.fail_of = "ship";
-    CHECK(cairn_trial_open(NULL, &options, &engine, &error) == CAIRN_E_BAD_INPUT, "%s", error.message);
+    CHECK(cairn_trial_open(NULL, &options, &engine, &error) == CAIRN_E_BAD_INPUT, "%s",
+          error.message);
     options = nothing_wrong();
     open.url = "http://127.0.0.1:1";
-    CHECK(cairn_trial_open(&open, &options, &engine, &error) == CAIRN_E_BAD_INPUT, "%s", error.message);
+    CHECK(cairn_trial_open(&open, &options, &engine, &error) == CAIRN_E_BAD_INPUT, "%s",
+          error.message);
     open.url = "memory:";
     CHECK(cairn_open(&open, &engine, &error) == CAIRN_OK, "%s", error.message);
-    CHECK(cairn_trial_check(engine, NULL, NULL, 0, &verdict, &error) == CAIRN_E_WRONG_STATE, "%s",
-          error.message);
+    CHECK(cairn_trial_check(engine, NULL, NULL, 0, &verdict, &error) == CAIRN_E_WRONG_STATE,
+          "%s", error.message);
     cairn_close(engine);
 }
