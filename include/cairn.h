@@ -398,15 +398,15 @@ CAIRN_API cairn_code cairn_clock_next(cairn_engine *engine, int64_t *ret_due_us,
 
 typedef struct cairn_trial_options {
     size_t size;
-    uint64_t seed; /* from 1 */
+    uint64_t seed;                                     /* from 1 */
     double fail, crash, timeout, late, twice, restart; /* of a call: how often, from 0 to 1 */
     const char *fail_of; /* "STEP=RATE,...", in place of `fail`: a step, a job's type, the
                           * beginning of such names and "%", or STEP:undo; NULL: none */
 } cairn_trial_options;
 
-#define CAIRN_TRIAL_VALUES_(SET)                                                        \
-    SET(size, sizeof(cairn_trial_options)), SET(seed, 1), SET(fail, 0.1),               \
-        SET(crash, 0.02), SET(timeout, 0.02), SET(late, 0.02), SET(twice, 0.02)
+#define CAIRN_TRIAL_VALUES_(SET)                                                            \
+    SET(size, sizeof(cairn_trial_options)), SET(seed, 1), SET(fail, 0.1), SET(crash, 0.02), \
+        SET(timeout, 0.02), SET(late, 0.02), SET(twice, 0.02)
 CAIRN_DEFAULTS_(cairn_trial_options, CAIRN_TRIAL_VALUES_)
 #define CAIRN_TRIAL_DEFAULTS CAIRN_INITIAL_(cairn_trial_options, CAIRN_TRIAL_VALUES_)
 
@@ -1024,6 +1024,11 @@ CAIRN_API cairn_code cairn_work_instance_input(cairn_work *work, const char **re
                                                cairn_error *reterr);
 CAIRN_API cairn_code cairn_work_output_of(cairn_work *work, const char *step,
                                           const char **ret_output, cairn_error *reterr);
+
+/* All of it at once: {"input": ..., "outputs": {step: output}} of the completed steps.
+ * CAIRN_E_TOO_LARGE if it is more than 16 MiB; then ask for each output. */
+CAIRN_API cairn_code cairn_work_context(cairn_work *work, const char **ret_context,
+                                        cairn_error *reterr);
 
 /* The text is copied.  The output must be JSON; otherwise the attempt fails. */
 CAIRN_API cairn_code cairn_work_set_output(cairn_work *work, const char *json);

@@ -4,7 +4,7 @@
  *
  * The kernel rejects a command if one string of its environment has 128 KiB or more, and a
  * signal may be larger than that.  So it is written to a file, and the environment has the text
- * only while it is small.
+ * only while it is small.  What --context gives is always a file.
  */
 #include "cli/work.h"
 
@@ -26,30 +26,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The environment of a handler, with variables about its task, and the file with its signal.
- * A zeroed struct is an empty one. */
+/* The environment of a handler, with variables about its task, and files with its signal and with what else its
+ * instance has.  A zeroed struct is an empty one. */
 struct task_environment {
     struct arena arena;
     char **entries;
-    char *signal_file; /* NULL: none */
+    char *signal_file, *context_file; /* NULL: none */
 };
 
 enum { SIGNAL_INLINE = 65536 };
 
 /* The variables about a task.  They are not inherited, and neither is the worker's token. */
-enum { TASK, TYPE, KIND, ATTEMPT, KEY, INSTANCE, STEP, REASON, SIGNAL, SIGNAL_FILE, OWN_COUNT };
-static const char *const names[] = {
-    [TASK] = "CAIRN_TASK",      [TYPE] = "CAIRN_TYPE",
-    [KIND] = "CAIRN_KIND",      [ATTEMPT] = "CAIRN_ATTEMPT",
-    [KEY] = "CAIRN_KEY",        [INSTANCE] = "CAIRN_INSTANCE",
-    [STEP] = "CAIRN_STEP",      [REASON] = "CAIRN_REASON",
-    [SIGNAL] = "CAIRN_SIGNAL",  [SIGNAL_FILE] = "CAIRN_SIGNAL_FILE",
-    [OWN_COUNT] = "CAIRN_TOKEN"};
+enum {
+    TASK,
+    TYPE,
+    KIND,
+    ATTEMPT,
+    KEY,
+    INSTANCE,
+    STEP,
+    REASON,
+    SIGNAL,
+    SIGNAL_FILE,
+    CONTEXT_FILE,
+    OWN_COUNT
+};
+static const char *const names[] = {[TASK] = "CAIRN_TASK",
+                                    [TYPE] = "CAIRN_TYPE",
+                                    [KIND] = "CAIRN_KIND",
+                                    [ATTEMPT] = "CAIRN_ATTEMPT",
+                                    [KEY] = "CAIRN_KEY",
+                                    [INSTANCE] = "CAIRN_INSTANCE",
+                                    [STEP] = "CAIRN_STEP",
+                                    [REASON] = "CAIRN_REASON",
+                                    [SIGNAL] = "CAIRN_SIGNAL",
+                                    [SIGNAL_FILE] = "CAIRN_SIGNAL_FILE",
+                                    [CONTEXT_FILE] = "CAIRN_CONTEXT_FILE",
+                                    [OWN_COUNT] = "CAIRN_TOKEN"};
 
 static void task_environment_done(struct task_environment *environment)
 {
     if (environment->signal_file)
         unlink(environment->signal_file);
+    if (environment->context_file)
+        unlink(environment->context_file);
     arena_done(&environment->arena);
 }
 
@@ -103,38 +123,70 @@ static bool write_file(const char *path, const char *text)
     return is_written;
 }
 
-static bool make_file(struct task_environment *environment, struct guard *guard,
-                      const char *signal)
+/* NULL: it could not be written. */
+static char *make_file(struct task_environment *environment, struct guard *guard,
+                       const char *what, const char *text)
 {
-    char *path = arena_printf(&environment->arena, "%s/signal-%" PRIu32 ".json", guard->folder,
-                              guard_number(guard));
+    char *path = arena_printf(&environment->arena, "%s/%s-%" PRIu32 ".json", guard->folder,
+                              what, guard_number(guard));
     if (!path)
-        return false;
+        return NULL;
     mkdir(guard->folder, 0700); /* it may be there already; if not, the file says so */
-    if (write_file(path, signal))
-        environment->signal_file = path;
-    return environment->signal_file != NULL;
+    return write_file(path, text) ? path : NULL;
+}
+
+static void say_unwritten(const struct guard *guard, const char *what, char *reason,
+                          size_t room)
+{
+    snprintf(reason, room, "could not write the %s to a file in %s: %s", what, guard->folder,
+             strerror(errno));
+}
+
+/* The input of the instance and the outputs of its finished steps.  Jobs have none. */
+static bool add_context(struct task_environment *environment, struct guard *guard,
+                        cairn_work *work, char *reason, size_t room)
+{
+    const char *context = NULL;
+    cairn_error error = {0};
+    if (cairn_work_context(work, &context, &error)) {
+        snprintf(reason, room, "could not read what --context gives: %s", error.message);
+        return false;
+    }
+    environment->context_file = make_file(environment, guard, "context", context);
+    if (!environment->context_file)
+        say_unwritten(guard, "context", reason, room);
+    return environment->context_file != NULL;
 }
 
 /* False: `reason` says why. */
-static bool task_environment_init(struct task_environment *environment, struct guard *guard,
-                                  const cairn_task *task, char *reason, size_t room)
+static bool task_environment_init(struct task_environment *environment, struct working *working,
+                                  cairn_work *work, char *reason, size_t room)
 {
     char attempt[16];
+    const cairn_task *task = cairn_work_task(work);
     const char *signal = task->signal;
     snprintf(reason, room, "memory ran out");
     snprintf(attempt, sizeof attempt, "%" PRId32, task->attempt);
-    if (signal && !make_file(environment, guard, signal) && strlen(signal) > SIGNAL_INLINE) {
-        snprintf(reason, room, "could not write the signal to a file in %s: %s", guard->folder,
-                 strerror(errno));
+    if (signal)
+        environment->signal_file = make_file(environment, &working->guard, "signal", signal);
+    if (signal && !environment->signal_file && strlen(signal) > SIGNAL_INLINE) {
+        say_unwritten(&working->guard, "signal", reason, room);
         return false;
     }
-    const char *values[OWN_COUNT] = {
-        [TASK] = task->id,       [TYPE] = task->type,
-        [KIND] = task->kind,     [ATTEMPT] = attempt,
-        [KEY] = task->key,       [INSTANCE] = task->instance_id,
-        [STEP] = task->step,     [REASON] = task->reason,
-        [SIGNAL] = task->signal, [SIGNAL_FILE] = environment->signal_file};
+    if (task->instance_id && args_has(working->args, "context") &&
+        !add_context(environment, &working->guard, work, reason, room))
+        return false;
+    const char *values[OWN_COUNT] = {[TASK] = task->id,
+                                     [TYPE] = task->type,
+                                     [KIND] = task->kind,
+                                     [ATTEMPT] = attempt,
+                                     [KEY] = task->key,
+                                     [INSTANCE] = task->instance_id,
+                                     [STEP] = task->step,
+                                     [REASON] = task->reason,
+                                     [SIGNAL] = task->signal,
+                                     [SIGNAL_FILE] = environment->signal_file,
+                                     [CONTEXT_FILE] = environment->context_file};
     return make_entries(environment, values);
 }
 
@@ -259,7 +311,7 @@ static struct verdict run_command(const struct handling *handling, cairn_work *w
     struct working *working = handling->working;
     struct verdict verdict = {.outcome = CAIRN_FAIL};
     cleanup(task_environment_done) struct task_environment environment = {0};
-    if (!task_environment_init(&environment, &working->guard, task, verdict.reason,
+    if (!task_environment_init(&environment, working, work, verdict.reason,
                                sizeof verdict.reason))
         return verdict;
 

@@ -6,6 +6,8 @@
  */
 #include "worker/worker.h"
 
+#include "base/json.h"
+#include "base/mem.h"
 #include "engine/engine.h"
 
 /* A function's step is covered by the lease of its run. */
@@ -63,4 +65,23 @@ cairn_code cairn_work_output_of(cairn_work *work, const char *step, const char *
     if (!request->out.context.count)
         return fail(reterr, CAIRN_E_NOT_FOUND, "step \"%.64s\" has not finished", step);
     return keep(work, request->out.context.items[0].output, ret_output, reterr);
+}
+
+cairn_code cairn_work_context(cairn_work *work, const char **ret_context, cairn_error *reterr)
+{
+    cleanup(request_freep) struct request *request = request_new(OP_TASK_CONTEXT);
+    cleanup(buf_done) struct buf text = {0};
+    struct json_out out = {.buf = &text};
+    NEED(request, reterr);
+    TRY(read_context(work, NULL, request, reterr));
+    const struct context_output *context = &request->out.context;
+    json_open(&out, '{');
+    json_raw(json_key(&out, "input"), context->input);
+    json_open(json_key(&out, "outputs"), '{');
+    for (size_t i = 0; i < context->count; i++)
+        json_raw(json_key(&out, context->items[i].step), context->items[i].output);
+    json_close(&out, '}');
+    json_close(&out, '}');
+    NEED(!buf_failed(&text), reterr);
+    return keep(work, buf_text(&text), ret_context, reterr);
 }

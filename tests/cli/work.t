@@ -149,3 +149,16 @@ $ cairn work --handle 'trace.v1=true' --until-idle --concurrency 1 -v
 $ cairn job add trace.v1 --metadata '{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}' --max-attempts 1 > /dev/null
 $ cairn work --handle 'trace.v1=exit 1' --until-idle --log-format json 2>&1 | tail -n 1 | grep -o '"level":.*'
 "level":"warning","event":"task","type":"trace.v1","task":"<id15>","attempt":1,"outcome":"failed","error":"exit status 1","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","text":"trace.v1 <id15>, call 1 of 1, traceparent 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01: failed: exit status 1"}
+# The instance's input and earlier outputs, in a file that goes with the command; jobs have none.
+$ printf '{workflow: parcel, version: 1, steps: [{step: weigh}, {step: label}]}' > parcel.yaml
+$ cairn deploy parcel.yaml > /dev/null
+$ cairn start parcel --input '{"to":"ann"}' > /dev/null
+$ cairn job add plain.v1 > /dev/null
+$ cairn work -q --context --handle 'weigh=echo 250' --handle 'label=echo "$CAIRN_CONTEXT_FILE" > where; cat "$CAIRN_CONTEXT_FILE" >&2' --handle 'plain.v1=echo "[$CAIRN_CONTEXT_FILE]" >&2' --until-idle --concurrency 1 2>&1 | sort
+[]
+{"input":{"to":"ann"},"outputs":{"weigh":250}}
+$ test -e "$(cat where)" || echo gone
+gone
+$ cairn start parcel > /dev/null
+$ cairn work -q --handle 'weigh=echo 250' --handle 'label=echo "[$CAIRN_CONTEXT_FILE]" >&2' --until-idle
+! []

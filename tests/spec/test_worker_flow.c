@@ -273,8 +273,8 @@ TEST(until_idle_waits_for_steps_that_others_hold)
 /* ---- reading the instance -------------------------------------------------------------------- */
 
 struct reading {
-    cairn_code codes[5];
-    char input[64], output[64];
+    cairn_code codes[6];
+    char input[64], output[64], context[160];
 };
 
 static cairn_outcome first(cairn_work *work, void *arg)
@@ -290,7 +290,9 @@ static cairn_outcome second(cairn_work *work, void *arg)
 {
     struct reading *reading = arg;
     cairn_error error = {0};
-    const char *input = NULL, *output = NULL, *none = NULL;
+    const char *input = NULL, *output = NULL, *none = NULL, *context = NULL;
+    reading->codes[5] = cairn_work_context(work, &context, &error);
+    snprintf(reading->context, sizeof reading->context, "%s", context ? context : "");
     reading->codes[1] = cairn_work_instance_input(work, &input, &error);
     reading->codes[2] = cairn_work_output_of(work, "a", &output, &error);
     reading->codes[3] = cairn_work_output_of(work, "none", &none, &error);
@@ -329,6 +331,10 @@ TEST(a_handler_reads_the_instances_input_and_earlier_outputs)
     strip(reading.output);
     CHECK_STR(reading.input, "{\"n\":1}");
     CHECK_STR(reading.output, "{\"a\":[1,2]}");
+    CHECK_INT(reading.codes[5], CAIRN_OK);
+    strip(reading.context);
+    CHECK_STR(reading.context,
+              "{\"input\":{\"n\":1},\"outputs\":{\"a\":{\"a\":[1,2]},\"m\":{\"a\":[1,2]}}}");
     close_world(&world);
 }
 

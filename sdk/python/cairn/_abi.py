@@ -1513,6 +1513,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_work_stop": (c_char_p, [c_void_p]),
     "cairn_work_instance_input": (c_int, [c_void_p, POINTER(c_char_p), POINTER(cairn_error)]),
     "cairn_work_output_of": (c_int, [c_void_p, c_char_p, POINTER(c_char_p), POINTER(cairn_error)]),
+    "cairn_work_context": (c_int, [c_void_p, POINTER(c_char_p), POINTER(cairn_error)]),
     "cairn_work_set_output": (c_int, [c_void_p, c_char_p]),
     "cairn_work_set_error": (c_int, [c_void_p, c_char_p]),
     "cairn_work_set_delay": (None, [c_void_p, c_int64]),
