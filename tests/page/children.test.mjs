@@ -88,6 +88,10 @@ shared("the elements of a map: counts, those of a status, each opens its instanc
     assert.equal(await page.locator("img").count(), 0);
     assert.deepEqual(await flawsOf(page), []);
 
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll(".table-wrap")].map((it) => it.scrollWidth))) <= 390, true, "no sideways scroll");
+    await page.setViewportSize({ width: 1280, height: 800 });
+
     await server.complete(await server.claim("m.send"), "sent");
     await seen(page.locator("[data-testid=map][data-done='1']"));
     await server.fail(await server.claim("m.send"), "no such address");

@@ -177,7 +177,7 @@ export function decide(isApproved: boolean, it: { id: string; key: string | null
         send: async (values) => {
             await send("POST", `/v1/instances/${it.id}/steps/${encodeURIComponent(it.step)}/decision`,
                        withBy(values, { decision: isApproved ? "confirmed" : "rejected", ...(values["comment"] ? { comment: values["comment"] } : {}) }));
-            return { text: `${isApproved ? "Approved" : "Rejected"} by ${values["by"] || actor()}` };
+            return { text: `${isApproved ? "Approved" : "Rejected"} by ${values["by"] || actor()}: ${nameOf(it)}`, to: `instances/${it.id}` };
         },
     };
 }
@@ -189,7 +189,8 @@ export async function rawMember(target: string, name: string): Promise<string> {
     return found ? rawOf(text, found) : "null";
 }
 
-export async function requeue(record: string, step: string, isEdited: boolean, done: () => void): Promise<void> {
+/** `instance`: whose it is, for the link behind what was done. */
+export async function requeue(record: string, step: string, isEdited: boolean, done: () => void, instance?: string): Promise<void> {
     const original = await rawMember(`/v1/dlq/${record}`, "input");
     const spec: SheetSpec = {
         action: "requeue", title: `Requeue ${step}`, confirm: "Requeue", done,
@@ -199,7 +200,7 @@ export async function requeue(record: string, step: string, isEdited: boolean, d
         send: async (values) => {
             const isChanged = isEdited && values["input"] !== original;
             await send("POST", `/v1/dlq/${record}/requeue`, isChanged ? `{"input":${values["input"]}}` : "{}");
-            return { text: `${step} is called again${isChanged ? " with the new input" : ""}.` };
+            return { text: `${step} is called again${isChanged ? " with the new input" : ""}.`, ...(instance ? { to: `instances/${instance}` } : {}) };
         },
     };
     sheet.value = spec;

@@ -12,7 +12,7 @@ import { duration, inZone } from "../base/time";
 export interface Line { label: string; colour: string; values: (number | null)[]; isBar?: boolean }
 export interface ChartSpec { id: string; title: string; from: number; stepS: number; lines: Line[]; text: (value: number) => string; link?: (from: number, to: number) => string }
 
-const HEIGHT = 150, LEFT = 44, RIGHT = 8, TOP = 8, BOTTOM = 24, LABEL = 70;
+const HEIGHT = 150, LEFT = 52, RIGHT = 8, TOP = 8, BOTTOM = 24, LABEL = 70;
 
 /** The place that is pointed at, in all charts. */
 const pointed = signal<number | null>(null);
@@ -44,8 +44,8 @@ function Plot({ spec, width }: { spec: ChartSpec; width: number }) {
     return (
         <svg width={width} height={HEIGHT} class={spec.link ? "linked" : undefined} onPointerMove={(event) => { pointed.value = indexAt(event); }} onPointerLeave={() => { pointed.value = null; }}
              onClick={(event) => { const index = indexAt(event); if (spec.link) go(spec.link(moment(index), moment(index + 1))); }}>
-            {levels.map((level) => <g key={level}><line class="level" x1={LEFT} x2={width - RIGHT} y1={y(level)} y2={y(level)} /><text class="label" x={LEFT - 6} y={y(level) + 4} text-anchor="end">{spec.text(level)}</text></g>)}
-            {labelled(count, Math.floor(wide / LABEL)).map((index) => <text key={index} class="label" x={Math.min(x(index), width - RIGHT)} y={HEIGHT - 6} text-anchor={x(index) > width - LABEL / 2 ? "end" : "middle"}>{clockText(moment(index), spec.stepS)}</text>)}
+            {levels.map((level) => <g key={level}><line class="level" x1={LEFT} x2={width - RIGHT} y1={y(level)} y2={y(level)} /><text class="tick-label" x={LEFT - 6} y={y(level) + 4} text-anchor="end">{spec.text(level)}</text></g>)}
+            {labelled(count, Math.floor(wide / LABEL)).map((index) => <text key={index} class="tick-label" x={Math.min(x(index), width - RIGHT)} y={HEIGHT - 6} text-anchor={x(index) > width - LABEL / 2 ? "end" : "middle"}>{clockText(moment(index), spec.stepS)}</text>)}
             {spec.lines.map((line) => {
                 const places = line.isBar ? [] : points(line), style = { color: `var(${line.colour})` };
                 return <g key={line.label} style={style}>{line.isBar ? <path class="bars" d={bars(line)} /> : places.length < 3 ? places.map(([left, top]) => <circle key={left} r={2.5} cx={left} cy={top} />) : <polyline points={places.map(([left, top]) => `${fixed(left)},${fixed(top)}`).join(" ")} />}</g>;

@@ -163,7 +163,7 @@ export function nestedRows(step: StepRow, depth: number, nested: Nested | undefi
     }
     if (!nested?.tally) return [];
     const isOpen = isUnfolded(nested, step.seq);
-    return [<tr key={`${step.id}+`} class="nested"><td colSpan={columns}><div class={`d-${Math.min(depth + 1, 6)}`}><MapHead nested={nested} step={step} isOpen={isOpen} />{isOpen && <Elements nested={nested} step={step} />}</div></td></tr>];
+    return [<tr key={`${step.id}+`} class="nested"><td class="whole" colSpan={columns}><div class={`d-${Math.min(depth + 1, 6)}`}><MapHead nested={nested} step={step} isOpen={isOpen} />{isOpen && <Elements nested={nested} step={step} />}</div></td></tr>];
 }
 
 /** The same in the drawer of the step. */

@@ -193,7 +193,7 @@ export function Graph({ plan, steps, changes, failed, notes }: { plan: PlanEleme
                         const isTaken = entered && taken(from) && (line.list !== undefined || taken(line.to.replace(joinName(""), "")));
                         return <g key={`${line.from} ${line.to} ${line.list ?? ""}`} data-testid="edge" data-from={line.from} data-to={line.to} data-taken={isTaken} class={isTaken ? "edge" : "edge dim"}>
                             <polyline points={line.points.map((it) => it.join(",")).join(" ")} />
-                            {line.label && Number.isNaN(Number(line.label)) && <text x={(line.points[2] ?? line.points[0])![0] - (line.points.length > 4 ? -3 : 8)} y={(line.points[2] ?? line.points[0])![1] - 5}>{line.label}</text>}
+                            {line.label && Number.isNaN(Number(line.label)) && <text x={(line.points[2] ?? line.points[0])![0] - (line.points.length > 4 || line.points.length === 2 ? -3 : 8)} y={(line.points[2] ?? line.points[0])![1] - 5}>{line.label}</text>}
                         </g>;
                     })}
                     {boxes.map((box) => {

@@ -54,6 +54,7 @@ export function WhyBox({ whys, allowed, act, more }: { whys: Why[]; more?: Compo
                 <div key={`${why.code}${why.seq ?? ""}${index}`} class={`why u-${why.urgency}`} data-testid="why" data-code={why.code}>
                     <p data-testid="why-text"><Sentence why={why} /></p>
                     <div class="row">
+                        {index === 0 && more}
                         {why.code === "mapping" && why.seq !== null && <a href={here({ tab: "steps", map: String(why.seq), step: null })} data-testid="why-link">Show the elements</a>}
                         {why.actions.filter((it) => allowed(it.action)).map((it) => (
                             <button key={it.action} type="button" data-testid="why-action" data-action={it.action} onClick={() => act(it, why)}>{ACTION_NAMES[it.action] ?? it.action}</button>
@@ -62,7 +63,6 @@ export function WhyBox({ whys, allowed, act, more }: { whys: Why[]; more?: Compo
                     </div>
                 </div>
             ))}
-            {more}
             {whys.length > SHOWN && !isOpen && <button type="button" class="quiet" onClick={() => setOpen(true)}>and {whys.length - SHOWN} more</button>}
         </section>
     );

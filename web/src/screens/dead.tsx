@@ -102,7 +102,7 @@ function Members({ group, of, reload }: { group: string; of: Of; reload: () => v
                 <td class="c-key"><a class="row-link" href={`instances/${it.instance_id}`}><Text text={name} /></a></td>
                 {!group && <td class="clip"><b><Text text={it.step_name} /></b> <span class="bad"><Text text={oneLine(it.error ?? "")} /></span></td>}
                 <td class="clip mono muted"><Text text={it.input_preview ?? (it.input === undefined ? "" : JSON.stringify(it.input))} /></td><td class="right c-time"><Time at={it.created_at} /></td>
-                <td class="right nowrap c-buttons">{canRequeue && <><button type="button" data-testid="action-requeue" onClick={() => void requeue(it.id, it.step_name, false, done)}>Requeue</button> <button type="button" data-testid="action-requeue-edit" onClick={() => void requeue(it.id, it.step_name, true, done)}>Edit and requeue</button></>}</td>
+                <td class="right nowrap c-buttons">{canRequeue && <><button type="button" data-testid="action-requeue" onClick={() => void requeue(it.id, it.step_name, false, done, it.instance_id)}>Requeue</button> <button type="button" data-testid="action-requeue-edit" onClick={() => void requeue(it.id, it.step_name, true, done, it.instance_id)}>Edit and requeue</button></>}</td>
             </tr>);
     };
     return (

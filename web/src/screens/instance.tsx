@@ -131,7 +131,7 @@ function SameError({ it }: { it: InstanceType }) {
     const of = it.status === "dlq" ? "dlq" : it.status === "failed" ? "instances" : null;
     const found = useAsk<ErrorGroup | null>(of && it.last_error && may("GET", "/v1/errors") ? `${of} ${it.id} ${it.last_error.step}` : null, (_, signal) => groupOf(it, of!, signal)), group = found.data;
     if (!group) return null;
-    return <p class="same-error"><a data-testid="same-error" data-group={group.group} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${group.group}`}>{group.n > 1 ? `${grouped(group.n)} have failed alike` : "In dead letters"}</a></p>;
+    return <a data-testid="same-error" data-group={group.group} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${group.group}`}>{group.n > 1 ? `${grouped(group.n)} have failed alike` : "Its error group"}</a>;
 }
 
 const STEPS_MS = 10_000;

@@ -46,7 +46,7 @@ const COLUMNS: Column<InstanceRow>[] = [
     { name: "tags", label: "tags", class: "c-tags", isShown: (rows) => rows.some((it) => it.tags && Object.keys(it.tags).length), cell: (row) => <Tags tags={row.tags} /> },
     { name: "preview", label: "input", class: "clip mono muted", cell: (row) => <Text text={row.input_preview ?? ""} /> },
     { name: "took", label: "took", head: "right", class: "right", cell: (row) => <Took from={row.started_at} to={row.finished_at} /> },
-    { name: "calls", label: "calls", head: "right", class: "right num", isShown: (rows) => rows.some((it) => callsOf(it)), cell: (row) => callsOf(row) },
+    { name: "attempts", label: "calls", head: "right roomy", class: "right num roomy", isShown: (rows) => rows.some((it) => callsOf(it)), cell: (row) => callsOf(row) },
     { name: "created", label: "created", head: "right", class: "right c-time", cell: (row) => <Time at={row.created_at} /> },
 ];
 
