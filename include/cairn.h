@@ -1154,7 +1154,8 @@ typedef struct cairn_start_options {
     const char
         *on_existing; /* as in cairn_job_spec; "restart_failed" restarts a failed instance,
                               * from its own input */
-    const char *group; /* of its tasks, as in cairn_job_spec, unless their steps name another; NULL: none, and
+    const char *
+        group; /* of its tasks, as in cairn_job_spec, unless their steps name another; NULL: none, and
                         * of a function's child the function's */
 } cairn_start_options;
 

@@ -84,7 +84,8 @@ struct step_config {
     const char *input;  /* task, wait, human, start: a template; NULL: what arrives */
     const char *output; /* task: a template; NULL: what the handler answers */
     const char *group;  /* task, start, map: a template; NULL: the instance's */
-    struct place_list reads, output_reads, group_reads; /* of input or when; of output; of group */
+    struct place_list reads, output_reads,
+        group_reads; /* of input or when; of output; of group */
 
     struct child_config child; /* start, map */
 

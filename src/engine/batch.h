@@ -127,11 +127,12 @@ struct batch {
     LIST(const char *) ended; /* ids of jobs and instances, for the requests that wait for it */
 
     LIST(struct step_in_hand) in_hand; /* in the order of claims */
-    bool has_places_back; /* leases that limits count have ended, which the store does not know yet */
+    bool
+        has_places_back; /* leases that limits count have ended, which the store does not know yet */
     LIST(const char *) group_types; /* types of steps that are known to have had a group */
-    struct demand *demands;            /* of claims */
-    struct claim_group *ahead;         /* asked for jobs before their time; NULL: none */
-    bool may_ahead, is_sending;        /* is_sending: they are being asked */
+    struct demand *demands;         /* of claims */
+    struct claim_group *ahead;      /* asked for jobs before their time; NULL: none */
+    bool may_ahead, is_sending;     /* is_sending: they are being asked */
     bool
         are_all_completed; /* reports name only jobs that succeeded, and nothing was told before */
     bool is_spoilt; /* a claim of those has left the batch: it is to be repeated without them */

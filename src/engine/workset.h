@@ -41,7 +41,8 @@ struct workset_instance {
     bool is_changed; /* by an earlier request of the batch: its row is to be written */
     bool
         is_told; /* its chain has grown: its row is to be written, though it need not have changed */
-    bool is_early; /* its steps are to be written before lanes are looked at, or leases counted */
+    bool
+        is_early; /* its steps are to be written before lanes are looked at, or leases counted */
     struct request *answer_to; /* the latest control of it, which is yet to be answered */
 
     struct flow_step **slots; /* by place, a hash table */

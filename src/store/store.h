@@ -163,10 +163,10 @@ struct job_claim {
 /* The tasks of one type and group that can be claimed.  Groups of a type take turns. */
 struct lane {
     const char *type, *group;
-    size_t quota;         /* of a claim: how many may be leased */
-    bool is_counted;      /* a limit counts them */
-    int32_t first, last;  /* steps: the versions that are meant */
-    bool is_void;         /* steps: there are others, but none of these versions */
+    size_t quota;        /* of a claim: how many may be leased */
+    bool is_counted;     /* a limit counts them */
+    int32_t first, last; /* steps: the versions that are meant */
+    bool is_void;        /* steps: there are others, but none of these versions */
 };
 
 /* Groups, both ends included; to NULL: all that follow. */

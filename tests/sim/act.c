@@ -114,6 +114,8 @@ static void act_start(struct sim *sim, int engine)
     if (which >= sim->workflow_count)
         request->in.start.version = sim_below(sim, VERSIONS + 1); /* 0: the latest */
     request->in.start.input = make_input(sim, request);
+    if (sim->has_limits)
+        request->in.start.group = act_group_name(sim);
     snprintf(key, sizeof key, "k%zu", sim->started++);
     request->in.start.key = keep(request, key); /* a repeated start must find the first */
     if (sim_chance(sim, 15))

@@ -1,4 +1,4 @@
-/* tests/sim/act_limit.c - people set limits, and jobs belong to groups.
+/* tests/sim/act_limit.c - people set limits, and jobs and instances belong to groups.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,18 +7,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const char *act_group_name(struct sim *sim)
+{
+    static const char *const groups[] = {NULL, "g", "h"};
+    return groups[sim_below(sim, 3)];
+}
+
 void act_group(struct sim *sim, cairn_job_spec *spec)
 {
-    static const char *const types[] = {"j", "j.a", "j.b"}, *const groups[] = {NULL, "g", "h"};
+    static const char *const types[] = {"j", "j.a", "j.b"};
     spec->type = types[sim_below(sim, 3)];
-    spec->group = groups[sim_below(sim, 3)];
+    spec->group = act_group_name(sim);
 }
 
 /* The latest of a name counts, and several may match a type. */
 void act_limit(struct sim *sim, int engine)
 {
     static const char *const names[SEEN_LIMITS] = {"l0", "l1", "l2"};
-    static const char *const types[] = {"j%", "j", "j.a", "j.%"};
+    static const char *const types[] = {"j%", "j", "j.a", "j.%", "%", "s%"}; /* s%: steps */
     static const int64_t times_ms[] = {200, 2000, 10000};
     const char *name = names[sim_below(sim, SEEN_LIMITS)];
     bool is_removed = sim_chance(sim, 20);
@@ -31,7 +37,7 @@ void act_limit(struct sim *sim, int engine)
         cairn_limit_spec *spec = &request->in.limit;
         *spec = (cairn_limit_spec)CAIRN_LIMIT_DEFAULTS;
         spec->name = name;
-        spec->types = types[sim_below(sim, 4)];
+        spec->types = types[sim_below(sim, 6)];
         spec->per_group = sim_chance(sim, 50);
         bool is_rated = sim_chance(sim, 25);
         if (!is_rated || sim_chance(sim, 50))

@@ -32,49 +32,94 @@ static bool is_matched(const struct limit_seen *limit, const char *type)
                                         : strcmp(limit->types, type) == 0;
 }
 
-static const char *group_of(const struct job_row *row)
+/* ---- what counts: jobs and steps ----------------------------------------------------------- */
+
+/* A job or a step, as limits see it. */
+struct task_seen {
+    const char *id, *type, *group, *token;
+    bool is_leased, is_waiting; /* waiting: it can be claimed */
+};
+
+enum { TASKS_SEEN = JOBS_MAX + INSTANCES_MAX * STEPS_MAX };
+
+static struct task_seen see_job(const struct sim *sim, const struct job_row *row)
 {
-    return row->group ? row->group : "";
+    return (struct task_seen){
+        .id = row->id,
+        .type = row->type,
+        .group = row->group ? row->group : "",
+        .token = row->token,
+        .is_leased = row->status == JOB_LEASED,
+        .is_waiting = row->status == JOB_PENDING && row->run_at_us <= sim->now->now_us,
+    };
 }
 
-/* Whether two jobs take places of the same count. */
-static bool is_counted(const struct limit_seen *limit, const struct job_row *row,
-                       const struct job_row *with)
+static struct task_seen see_step(const struct step_row *row)
 {
-    return is_matched(limit, row->type) &&
-           (!limit->is_per_group || strcmp(group_of(row), group_of(with)) == 0);
+    return (struct task_seen){
+        .id = row->name,
+        .type = row->task_type ? row->task_type : "",
+        .group = row->group ? row->group : "",
+        .token = row->token,
+        .is_leased = row->locked_by != NULL,
+        .is_waiting = row->is_ready,
+    };
 }
 
-static int count_leased(const struct sim *sim, const struct limit_seen *limit,
-                        const struct job_row *with)
+/* All that are leased or can be claimed. */
+static size_t see_tasks(const struct sim *sim, const struct snapshot *from,
+                        struct task_seen *ret_tasks)
 {
-    int count = 0;
-    for (size_t i = 0; i < sim->now->job_count; i++) {
-        const struct job_row *row = &sim->now->jobs[i].row;
-        count += row->status == JOB_LEASED && is_counted(limit, row, with);
+    size_t count = 0;
+    for (size_t i = 0; i < from->job_count; i++) {
+        ret_tasks[count] = see_job(sim, &from->jobs[i].row);
+        count += ret_tasks[count].is_leased || ret_tasks[count].is_waiting;
     }
+    for (size_t i = 0; i < from->instance_count; i++)
+        for (size_t k = 0; k < from->instances[i].step_count; k++) {
+            ret_tasks[count] = see_step(&from->instances[i].steps[k]);
+            count += ret_tasks[count].is_leased || ret_tasks[count].is_waiting;
+        }
     return count;
 }
 
-static bool is_newly_leased(const struct sim *sim, const struct job_row *now)
+/* How many leases take places of the same count as this task. */
+static int count_leased(const struct limit_seen *limit, const struct task_seen *tasks,
+                        size_t count, const struct task_seen *with)
 {
-    const struct seen_job *before = snapshot_job(sim->before, now->id);
-    bool was_leased =
-        before && before->row.token && now->token && strcmp(before->row.token, now->token) == 0;
-    return now->status == JOB_LEASED && !was_leased;
+    int leased = 0;
+    for (size_t i = 0; i < count; i++)
+        leased += tasks[i].is_leased && is_matched(limit, tasks[i].type) &&
+                  (!limit->is_per_group || strcmp(tasks[i].group, with->group) == 0);
+    return leased;
 }
+
+/* A claim's token is the claim's own; one that was there before is of an older lease. */
+static bool is_newly_leased(const struct task_seen *task, const struct task_seen *before,
+                            size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (before[i].is_leased && before[i].token && task->token &&
+            strcmp(before[i].token, task->token) == 0)
+            return false;
+    return task->is_leased;
+}
+
+/* ---- the laws ------------------------------------------------------------------------------- */
 
 /* What was leased when a limit was set stays; nothing begins beside it. */
 static void law_of_limit(struct sim *sim, const struct limit_seen *limit)
 {
-    for (size_t i = 0; i < sim->now->job_count && limit->concurrency; i++) {
-        const struct job_row *row = &sim->now->jobs[i].row;
-        if (!is_matched(limit, row->type) || !is_newly_leased(sim, row))
+    static struct task_seen now[TASKS_SEEN], before[TASKS_SEEN];
+    size_t count = see_tasks(sim, sim->now, now);
+    size_t before_count = see_tasks(sim, sim->before, before);
+    for (size_t i = 0; i < count && limit->concurrency; i++) {
+        if (!is_matched(limit, now[i].type) || !is_newly_leased(&now[i], before, before_count))
             continue;
-        int count = count_leased(sim, limit, row);
-        if (count > limit->concurrency)
-            sim_broken(sim, "job %s was leased as number %d of %s, which allows %d", row->id,
-                       count, limit->name, limit->concurrency);
+        int leased = count_leased(limit, now, count, &now[i]);
+        if (leased > limit->concurrency)
+            sim_broken(sim, "task %s was leased as number %d of %s, which allows %d", now[i].id,
+                       leased, limit->name, limit->concurrency);
     }
 }
 
@@ -101,21 +146,38 @@ void laws_of_limits(struct sim *sim)
                 law_of_limit(sim, &sim->limits[i]);
 }
 
+/* Whether a limit may keep a task back; *is_rated is set if it is a matter of time. */
+static bool is_held_back(const struct sim *sim, const struct task_seen *tasks, size_t count,
+                         const struct task_seen *task, bool *is_rated)
+{
+    bool answer = false;
+    for (size_t i = 0; i < sim->limit_count && !answer; i++) {
+        const struct limit_seen *limit = &sim->limits[i];
+        if (!is_matched(limit, task->type))
+            continue;
+        *is_rated |= limit->rate_n > 0;
+        answer =
+            limit->rate_n || (limit->concurrency &&
+                              count_leased(limit, tasks, count, task) >= limit->concurrency);
+    }
+    return answer;
+}
+
+bool step_is_held_back(const struct sim *sim, const struct step_row *row)
+{
+    static struct task_seen tasks[TASKS_SEEN];
+    bool is_rated = false;
+    struct task_seen task = see_step(row);
+    return is_held_back(sim, tasks, see_tasks(sim, sim->now, tasks), &task, &is_rated);
+}
+
 bool law_of_places(struct sim *sim)
 {
+    static struct task_seen tasks[TASKS_SEEN];
     bool is_rated = false;
-    for (size_t i = 0; i < sim->now->job_count; i++) {
-        const struct job_row *row = &sim->now->jobs[i].row;
-        bool is_refused = row->status != JOB_PENDING || row->run_at_us > sim->now->now_us;
-        for (size_t k = 0; k < sim->limit_count && !is_refused; k++) {
-            const struct limit_seen *limit = &sim->limits[k];
-            bool has_rate = limit->rate_n && is_matched(limit, row->type);
-            is_rated |= has_rate;
-            is_refused = has_rate || (limit->concurrency && is_matched(limit, row->type) &&
-                                      count_leased(sim, limit, row) >= limit->concurrency);
-        }
-        if (!is_refused)
-            sim_broken(sim, "job %s has a place, and nobody is given it", row->id);
-    }
+    size_t count = see_tasks(sim, sim->now, tasks);
+    for (size_t i = 0; i < count; i++)
+        if (tasks[i].is_waiting && !is_held_back(sim, tasks, count, &tasks[i], &is_rated))
+            sim_broken(sim, "task %s has a place, and nobody is given it", tasks[i].id);
     return is_rated;
 }

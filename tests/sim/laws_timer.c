@@ -79,7 +79,8 @@ void list_ready(const struct sim *sim, const cairn_claim_options *claim,
         const struct seen_instance *instance = &sim->now->instances[i];
         for (size_t k = 0; k < instance->step_count; k++)
             if (instance->steps[k].is_ready && instance->steps[k].seq < 64 &&
-                (!claim || claim_accepts(claim, instance, &instance->steps[k])))
+                (!claim || claim_accepts(claim, instance, &instance->steps[k])) &&
+                (!sim->has_limits || !step_is_held_back(sim, &instance->steps[k])))
                 ret_ready[i] |= UINT64_C(1) << instance->steps[k].seq;
     }
 }

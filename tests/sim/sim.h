@@ -305,6 +305,7 @@ void laws_of_rerun(struct sim *sim, const struct seen_instance *before,
 
 /* laws_limit.c */
 void laws_of_limits(struct sim *sim);
+bool step_is_held_back(const struct sim *sim, const struct step_row *row); /* by a limit */
 bool law_of_places(
     struct sim *sim); /* a claim of everything found nothing; whether a job waits for a rate */
 
@@ -363,6 +364,7 @@ cairn_claim_options act_claim_options(struct sim *sim, struct request *request,
 
 /* act_limit.c */
 void act_limit(struct sim *sim, int engine); /* sets one, or removes one */
+const char *act_group_name(struct sim *sim); /* NULL: none */
 void act_group(struct sim *sim, cairn_job_spec *spec);
 
 /* act_function.c */

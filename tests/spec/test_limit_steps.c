@@ -70,7 +70,8 @@ static void check_taken(struct flow_world *fw, const char *type, size_t wanted)
     CHECK_INT(take(fw, type, TASKS_MAX, tasks), wanted);
 }
 
-static const char *group_of(struct flow_world *fw, const struct task *task, char *ret, size_t size)
+static const char *group_of(struct flow_world *fw, const struct task *task, char *ret,
+                            size_t size)
 {
     char id[37];
     cairn_page *page;
@@ -257,7 +258,8 @@ TEST(a_limit_for_each_group_counts_each_groups_steps)
     struct flow_world fw;
     struct task tasks[TASKS_MAX];
     open_with(&fw, FLOW("{step: a}, {step: b}"));
-    put(&fw, (cairn_limit_spec){.name = "l", .types = "%", .concurrency = 2, .per_group = true});
+    put(&fw,
+        (cairn_limit_spec){.name = "l", .types = "%", .concurrency = 2, .per_group = true});
     for (size_t i = 0; i < 4; i++)
         start_in(&fw, "ann", "{}");
     start_in(&fw, "bob", "{}");
@@ -275,8 +277,9 @@ TEST(within_a_group_a_steps_priority_and_age_decide)
 {
     struct flow_world fw;
     struct task tasks[TASKS_MAX];
-    open_with(&fw, FLOW("{fork: f, branches: [[{step: low, handler: h, priority: 10}], "
-                        "[{step: high, handler: h, priority: 90}], [{step: mid, handler: h}]]}"));
+    open_with(&fw,
+              FLOW("{fork: f, branches: [[{step: low, handler: h, priority: 10}], "
+                   "[{step: high, handler: h, priority: 90}], [{step: mid, handler: h}]]}"));
     start_in(&fw, "ann", "{}");
     start_in(&fw, "bob", "{}");
     CHECK_INT(take_groups(&fw, 4, "ann bob ann bob", tasks), 4);
@@ -305,8 +308,8 @@ TEST(a_report_that_claims_gets_the_place_that_it_gives_back)
     claim.types = types;
     claim.type_count = 1;
     claim.max = 8;
-    CHECK_DONE(&fw.world, cairn_report_many(fw.world.engine, "w", &report, 1, NULL, &claim, &page,
-                                            &fw.world.error));
+    CHECK_DONE(&fw.world, cairn_report_many(fw.world.engine, "w", &report, 1, NULL, &claim,
+                                            &page, &fw.world.error));
     CHECK_INT(cairn_page_count(page), 1);
     cairn_page_free(page);
     wf_close(&fw);
@@ -334,7 +337,8 @@ TEST(a_limit_counts_functions)
     struct task tasks[TASKS_MAX];
     wf_open(&fw);
     CHECK_DONE(&fw.world, wf_deploy(&fw, "{function: w, version: 1}"));
-    put(&fw, (cairn_limit_spec){.name = "l", .types = "w", .concurrency = 1, .per_group = true});
+    put(&fw,
+        (cairn_limit_spec){.name = "l", .types = "w", .concurrency = 1, .per_group = true});
     for (size_t i = 0; i < 3; i++)
         start_in(&fw, "ann", "{}");
     start_in(&fw, "bob", "{}");
@@ -389,7 +393,8 @@ TEST(a_step_has_a_group_of_its_own)
     struct flow_world fw;
     struct task tasks[TASKS_MAX];
     open_with(&fw, FLOW("{step: a, group: 'tenant {{ .tenant }}'}, {step: b}"));
-    put(&fw, (cairn_limit_spec){.name = "l", .types = "%", .concurrency = 1, .per_group = true});
+    put(&fw,
+        (cairn_limit_spec){.name = "l", .types = "%", .concurrency = 1, .per_group = true});
     start_in(&fw, "x", "{\"tenant\": 1}");
     start_in(&fw, "y", "{\"tenant\": 1}");
     start_in(&fw, "y", "{\"tenant\": 2}");
@@ -407,7 +412,8 @@ TEST(a_group_that_is_missing_is_the_instances_and_one_that_is_none_fails_the_ste
     struct task tasks[TASKS_MAX];
     char long_one[200];
     open_with(&fw, FLOW("{step: a, group: '{{ .tenant }}'}"));
-    put(&fw, (cairn_limit_spec){.name = "l", .types = "a", .concurrency = 1, .per_group = true});
+    put(&fw,
+        (cairn_limit_spec){.name = "l", .types = "a", .concurrency = 1, .per_group = true});
     start_in(&fw, "x", "{}");
     start_in(&fw, NULL, "{\"tenant\": \"x\"}");
     CHECK_INT(take(&fw, "a", TASKS_MAX, tasks), 1);
@@ -423,9 +429,11 @@ TEST(a_child_has_its_steps_group)
 {
     struct flow_world fw;
     open_with(&fw, "{workflow: child, version: 1, steps: [{step: c}]}");
-    CHECK_DONE(&fw.world, wf_deploy(&fw, FLOW("{map: m, over: '{{ .list }}', steps: [{step: e}]}, "
-                                              "{start: s, workflow: child, group: two}")));
-    put(&fw, (cairn_limit_spec){.name = "l", .types = "%", .concurrency = 1, .per_group = true});
+    CHECK_DONE(&fw.world,
+               wf_deploy(&fw, FLOW("{map: m, over: '{{ .list }}', steps: [{step: e}]}, "
+                                   "{start: s, workflow: child, group: two}")));
+    put(&fw,
+        (cairn_limit_spec){.name = "l", .types = "%", .concurrency = 1, .per_group = true});
     start_in(&fw, "one", "{\"list\": [1, 2]}");
     struct task tasks[TASKS_MAX];
     for (size_t i = 0; i < 2; i++) {
@@ -441,7 +449,7 @@ TEST(a_group_that_names_an_unknown_step_is_refused)
     struct flow_world fw;
     wf_open(&fw);
     CHECK_INT(wf_deploy(&fw, FLOW("{step: a, group: '{{ $.steps.b.output }}'}")),
-               CAIRN_E_BAD_INPUT);
+              CAIRN_E_BAD_INPUT);
     CHECK_INT(wf_deploy(&fw, FLOW("{step: a, group: 7}")), CAIRN_E_BAD_INPUT);
     wf_close(&fw);
 }
@@ -460,7 +468,8 @@ TEST(an_instance_says_which_limit_keeps_its_step_back)
     struct flow_world fw;
     struct task tasks[TASKS_MAX];
     open_with(&fw, FLOW("{step: a}"));
-    put(&fw, (cairn_limit_spec){.name = "l", .types = "a", .concurrency = 1, .per_group = true});
+    put(&fw,
+        (cairn_limit_spec){.name = "l", .types = "a", .concurrency = 1, .per_group = true});
     start_in(&fw, "ann", "{}");
     CHECK_INT(take(&fw, "a", TASKS_MAX, tasks), 1);
     start_in(&fw, "ann", "{}");

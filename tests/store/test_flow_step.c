@@ -52,8 +52,8 @@ static struct step_row full_step(const struct instance_row *instance, int32_t se
                              .past_effects = 3,
                              .is_effect_begun = true,
                              .group = "g",
-        .is_counted = true,
-        .function_effects = "2:3:pay",
+                             .is_counted = true,
+                             .function_effects = "2:3:pay",
                              .undo_error = "no refund",
                              .passed = "{\"short\":1}",
                              .updated_at_us = RIG_START_US + 8};
