@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/random.h"
-#include "simulate/simulate.h"
+#include "simulate/world.h"
 
 #define SIM_WORKER "simulation"
 
@@ -61,7 +61,6 @@ struct run {
     cairn_error *reterr;
 };
 
-void free_pagep(cairn_page **page);
 /* A page of an instance's steps, no larger than they need. */
 cairn_code run_read_steps(const struct run *run, const char *id, const char *cursor,
                           cairn_page **ret_steps);
