@@ -77,19 +77,17 @@ static cairn_code write_counts(struct question *q, struct json_out *out)
 /* Of those that nobody has paused: what did. */
 static cairn_code count_paused(struct question *q, int64_t *ret_failed, int64_t *ret_mismatched)
 {
-    struct list_filter filter = {.statuses = STATUS_BIT(INSTANCE_PAUSED), .is_row = true};
-    struct instance_row *rows = arena_array(q->arena, PAUSED_MAX, sizeof *rows);
-    struct list_end end;
+    struct error_row *rows = arena_array(q->arena, PAUSED_MAX, sizeof *rows);
+    size_t count = 0;
     NEED(rows, q->error);
-    TRY(list_instances(q->tx, &filter, rows, PAUSED_MAX, &end, q->error));
+    TRY(STORE(q, scan_errors, ERRORS_OF_PAUSED, NULL, 0, rows, PAUSED_MAX, &count));
     *ret_failed = *ret_mismatched = 0;
-    for (size_t i = 0; i < end.count; i++) {
-        bool is_mismatch =
-            rows[i].last_error && strstr(rows[i].last_error, "version_mismatch") != NULL;
-        if (rows[i].paused_by)
+    for (size_t i = 0; i < count; i++) {
+        bool is_mismatch = rows[i].error && strstr(rows[i].error, "version_mismatch") != NULL;
+        if (rows[i].reason)
             continue;
         *ret_mismatched += is_mismatch;
-        *ret_failed += !is_mismatch && rows[i].last_error;
+        *ret_failed += !is_mismatch && rows[i].error;
     }
     return CAIRN_OK;
 }

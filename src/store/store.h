@@ -282,14 +282,14 @@ static inline struct ready_count ready_count_of(const int64_t values[4])
 }
 
 /* An error, as scan_errors() finds it: what tells its group, and no more. */
-enum error_kind { ERRORS_OF_JOBS, ERRORS_OF_INSTANCES, ERRORS_OF_RECORDS };
+enum error_kind { ERRORS_OF_JOBS, ERRORS_OF_INSTANCES, ERRORS_OF_PAUSED, ERRORS_OF_RECORDS };
 struct error_row {
     int64_t seq;            /* of the job or instance; the id of the record */
     const char *id;         /* NULL: of a record */
     const char *workflow;   /* NULL: of a job */
     const char *type;       /* of the job; of a record the kind of its step */
     const char *step;       /* of a record */
-    const char *reason;     /* of a record */
+    const char *reason;     /* of a record; of a paused instance who has paused it */
     const char *error;      /* of an instance a JSON object; NULL: none */
     const char *undo_error; /* of an instance, the same */
     int64_t at_us;          /* 0: unknown */

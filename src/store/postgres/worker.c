@@ -48,6 +48,9 @@ cairn_code postgres_list_held_steps(struct store_tx *tx, const char *worker,
                               ret_count, reterr);
 }
 
+/* No index of jobs has their time: of so many it is read. */
+enum { OLDEST_LOOK = 500 };
+
 cairn_code postgres_count_ready(struct store_tx *tx, const char *const *types, size_t count,
                                 struct ready_count *ret_counts, cairn_error *reterr)
 {
@@ -57,6 +60,7 @@ cairn_code postgres_count_ready(struct store_tx *tx, const char *const *types, s
         return CAIRN_OK;
     param_texts(&params, types, count);
     param_int(&params, TYPE_COUNT_MAX + 1);
+    param_int(&params, OLDEST_LOOK);
     TRY(postgres_ask(tx, PG_COUNT_READY, &params, &reader, reterr));
     for (; reader.row < reader.count; reader.row++) {
         int64_t values[4] = {value_int(&reader, 0), value_int(&reader, 1),

@@ -86,17 +86,33 @@ SELECT {step.columns s}
 --   $1  types
 --   $2  how far to count
 --
+--   $3  the oldest of so many jobs is looked for; if there are more, among the next ones to be claimed
+--
 -- Rows in the order of the types: ready jobs, ready steps, since when the oldest of each has been ready.
--- Walks the indexes of these alone.
-SELECT jobs.count, steps.count, jobs.oldest, steps.oldest
+-- Counts by indexes alone.
+SELECT jobs.count, steps.count, least(every.oldest, next.oldest), steps.oldest
   FROM unnest($1::text[]) WITH ORDINALITY AS given (type, place)
  CROSS JOIN LATERAL (
-       SELECT count(*) AS count, min(few.run_at) AS oldest
-         FROM (SELECT r.run_at
+       SELECT count(*) AS count
+         FROM (SELECT
                  FROM workflow.workflow_run AS r
                 WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
                   AND r.type = given.type
                 LIMIT $2::bigint) AS few) AS jobs
+ CROSS JOIN LATERAL (
+       SELECT min(r.run_at) AS oldest
+         FROM workflow.workflow_run AS r
+        WHERE jobs.count <= $3::bigint
+          AND r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+          AND r.type = given.type) AS every
+ CROSS JOIN LATERAL (
+       SELECT min(few.run_at) AS oldest
+         FROM (SELECT r.run_at
+                 FROM workflow.workflow_run AS r
+                WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+                  AND r.type = given.type
+                ORDER BY r.type USING ~<~, r.is_ready, r."group", r.priority, (r.seq >> 8)
+                LIMIT 10) AS few) AS next
  CROSS JOIN LATERAL (
        SELECT count(*) AS count, min(few.next_run_at) AS oldest
          FROM (SELECT s.next_run_at
