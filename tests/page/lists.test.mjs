@@ -54,7 +54,7 @@ scenario("the overview: what needs a person, counts, charts, types, errors, what
     await page.mouse.move(5, 5);
     await until(async () => (await page.locator(".cross-hair").count()) === 0, "nothing is pointed at");
     await plot.click({ position: { x: box.width - 12, y: 40 } });
-    await seen(page.locator("[data-testid=chip][data-name=from]"));
+    await seen(page.locator("[data-testid=chip][data-name=from]").first());
     await page.goBack();
     await id("chart-ended").getByText("As a table").click();
     await seen(id("chart-ended").getByTestId("chart-table"));

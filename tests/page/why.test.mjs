@@ -21,6 +21,9 @@ const FLOWS = {
     w_choice: '  - condition: is_large\n    when: "{{ gt .total 10 }}"\n    then:\n      - step: check\n        handler: w.never\n  - wait: paid\n    event: paid\n',
     w_any: "  - fork: race\n    join: any\n    branches:\n      - [{step: quick, handler: w.quick}]\n      - [{wait: slow, event: never}]\n",
     w_all: "  - fork: both\n    join: all\n    branches:\n      - [{wait: one, event: one}]\n      - [{wait: two, event: two}]\n",
+    w_child: "  - start: bill\n    workflow: w_held\n",
+    w_held: "  - wait: paid\n    event: paid\n",
+    w_map: '  - map: all\n    over: "{{ .list }}"\n    steps:\n      - wait: paid\n        event: paid\n',
     w_on: "  - step: a\n    handler: w.on\n    max_attempts: 1\n    on_failure: continue\n",
 };
 
@@ -53,6 +56,8 @@ const REASONS = {
         return it;
     },
     sleep: (s) => s.instance("w_sleep"),
+    child: async (s) => { const it = await s.instance("w_child"); await s.advance(1); return it; },          // the next commit starts it
+    mapping: async (s) => { const it = await s.instance("w_map", { input: { list: [1, 2] } }); await s.advance(1); return it; },
     event: (s) => s.instance("w_wait"),
     decision: (s) => s.instance("w_human"),
     decided: async (s) => { await s.must("POST", `/v1/instances/${s.last.id}/steps/ask/decision`, { decision: "confirmed", by: "carla", comment: "fine" }); return { ...s.last, step: "ask" }; },
@@ -143,7 +148,7 @@ scenario("every reason is shown with its sentence, and the command line says the
         for (const part of why.text.split(/\S*\d{4}-\d\d-\d\dT\S+Z/).map((words) => flat(words).trim()).filter((words) => words.length > 3))
             assert.ok(told.includes(part.replace(/[.,;]$/, "").slice(0, 40)), `${code}: cairn show says "${part}": ${told}`);
     }
-    assert.equal(Object.keys(REASONS).length, 47);
+    assert.equal(Object.keys(REASONS).length, 49);
 }, { options: ["--virtual-clock"] });
 
 const own = group();
