@@ -23,7 +23,7 @@ takes on tables that are there:
 
     -- 0013_pauses: who has paused an instance, why and when; NULL unless it is paused.
     -- locks: workflow_instance for a moment
-    -- oldest: 0039
+    -- oldest: 0036
 
 `CREATE INDEX CONCURRENTLY IF NOT EXISTS NAME ON TABLE ...;` in a migration of PostgreSQL goes into its `ahead`: it is
 executed before the migration, outside of a transaction, while work goes on.  The migration itself creates the

@@ -1,4 +1,4 @@
--- 0036_purge_marks: instances whose descendants are being purged.
+-- 0035_purge_marks: instances whose descendants are being purged.
 
 CREATE TABLE workflow_purge (
     id TEXT PRIMARY KEY

@@ -1,4 +1,4 @@
--- 0036_purge_marks: instances whose descendants are being purged.
+-- 0035_purge_marks: instances whose descendants are being purged.
 -- locks: none; the table is new
 
 CREATE TABLE workflow.workflow_purge (

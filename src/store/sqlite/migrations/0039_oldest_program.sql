@@ -1,4 +1,0 @@
--- 0039_oldest_program: each later migration says which earlier programs may still work on the tables.
--- oldest: 0039
-
-ALTER TABLE workflow_migration ADD COLUMN oldest INTEGER;
