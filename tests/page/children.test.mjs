@@ -107,10 +107,16 @@ shared("the elements of a map: counts, those of a status, each opens its instanc
     await failed.getByRole("link").first().click();
     await seen(page.locator(`[data-testid=parent][data-id="${parent}"]`).getByText("element of mails of parent-m"));
     await seen(page.locator("[data-testid=node][data-step=send][data-status=failed]"));
-    // Nothing can be started of the part of a workflow that a map runs.
+    // The part of a workflow that a map runs cannot be started by itself, but this instance can be run again.
     await id("more-actions").locator("summary").click();
     await seen(id("action-restart"));
     assert.equal(await id("action-start-again").count(), 0);
+    await id("action-rerun").click();
+    await id("sheet-confirm").click();
+    await seen(id("source"));
+    await seen(page.locator("[data-testid=node][data-step=send][data-status=ready]"));
+    assert.equal(await id("parent").count(), 0);
+    await page.goBack();
     await page.goBack();
     await id("elements-list").click();
     await seen(page.locator(`[data-testid=chip][data-name=parent][data-value="${parent}"]`));

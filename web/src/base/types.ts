@@ -12,7 +12,7 @@ export interface Why {
 }
 
 export interface LastError { step?: string; message: string; attempt?: number; at?: string }
-export type Instance = Omit<Schemas["Instance"], "last_error"> & { last_error: LastError | null; why?: Why | null; tags?: Record<string, string> | null; kind?: string };
+export type Instance = Omit<Schemas["Instance"], "last_error"> & { last_error: LastError | null; why?: Why | null; tags?: Record<string, string> | null; kind?: string; group?: string | null };
 export interface InstanceRow {
     id: string; workflow: string; version: number; kind?: string; status: string; current_steps: string[]; key: string | null;
     generation: number; created_at: string; start_at: string | null; started_at: string | null; finished_at: string | null;

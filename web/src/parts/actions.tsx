@@ -109,9 +109,9 @@ export function instanceAction(action: string, it: Subject, steps: StepRow[], do
 export function instanceActions(status: string, { isMismatched = false, isElement = false }: { isMismatched?: boolean; isElement?: boolean } = {}): string[] {
     return ["signal", "retry", "resume", "resume-force", "pause", "cancel", "abort", "restart", "rerun", "start-again"].filter((action) => {
         if (action === "signal") return ["running", "waiting_signal", "paused", "pending"].includes(status) && may("POST", "/v1/instances/{id}/signal");
-        // Of the part of a workflow that a map runs, nothing can be started by itself.
+        // The part of a workflow that a map runs cannot be started by itself; but one of its instances can be run again.
         if (action === "start-again") return !isElement && may("POST", "/v1/instances");
-        if (action === "rerun") return !isElement && may("POST", RERUN);
+        if (action === "rerun") return mayRerun();
         if (action === "resume-force" && !isMismatched) return false;
         const verb = VERBS[action]!;
         return verb.statuses.includes(status) && may("POST", `/v1/instances/{id}/${verb.path ?? action}`);

@@ -57,18 +57,18 @@ function Plot({ spec, width }: { spec: ChartSpec; width: number }) {
 
 export function Chart({ spec }: { spec: ChartSpec }) {
     const [place, width] = useWidth();
-    const count = spec.lines[0]?.values.length ?? 0;
-    const shown = pointed.value === null ? null : Math.min(pointed.value, count - 1), moment = (index: number) => spec.from + index * spec.stepS * 1000;
+    const length = spec.lines[0]?.values.length ?? 0;
+    const shown = pointed.value === null ? null : Math.min(pointed.value, length - 1), moment = (index: number) => spec.from + index * spec.stepS * 1000;
     const total = (line: Line): number => line.values.reduce((sum: number, it) => sum + (it ?? 0), 0);
     const last = (line: Line): number | null => [...line.values].reverse().find((it) => it !== null) ?? null;
-    const value = (line: Line): string => { const it = shown !== null ? line.values[shown] ?? null : line.isBar ? total(line) : last(line); return it === null ? "–" : spec.text(it); };
+    const value = (line: Line): string => { const it = shown !== null ? line.values[shown] ?? null : spec.text === count ? total(line) : last(line); return it === null ? "–" : spec.text(it); };
     return (
         <figure class="card chart" data-testid={spec.id}>
             <figcaption class="row between"><b>{spec.title}</b><span class="muted small-text">{shown !== null ? clockText(moment(shown), spec.stepS) : ""}</span></figcaption>
             <p class="keys small-text">{spec.lines.map((line) => <span key={line.label}><i class="key" style={{ background: `var(${line.colour})` }} />{line.label} <b class="num">{value(line)}</b></span>)}</p>
-            <div class="plot" ref={place} aria-hidden="true">{width > 0 && count > 0 && <Plot spec={spec} width={width} />}</div>
+            <div class="plot" ref={place} aria-hidden="true">{width > 0 && length > 0 && <Plot spec={spec} width={width} />}</div>
             <details><summary class="small-text">As a table</summary><div class="scroll"><table class="rows" data-testid="chart-table"><caption class="hidden">{spec.title}</caption><thead><tr><th>from</th>{spec.lines.map((line) => <th key={line.label} class="right">{line.label}</th>)}</tr></thead>
-                <tbody>{Array.from({ length: count }, (_, index) => index).filter((index) => spec.lines.some((line) => line.values[index])).reverse().map((index) => (
+                <tbody>{Array.from({ length }, (_, index) => index).filter((index) => spec.lines.some((line) => line.values[index])).reverse().map((index) => (
                     <tr key={index}><td>{spec.link ? <a href={spec.link(moment(index), moment(index + 1))}>{clockText(moment(index), spec.stepS)}</a> : clockText(moment(index), spec.stepS)}</td>{spec.lines.map((line) => <td key={line.label} class="right num">{line.values[index] === null || line.values[index] === undefined ? "–" : spec.text(line.values[index]!)}</td>)}</tr>))}</tbody></table></div></details>
         </figure>
     );

@@ -150,12 +150,13 @@ export function startForm(workflow: string, version: number, input = "", version
               flaw: (values) => !isJsonText(values["input"] ?? "") ? "no JSON" : values["schema"] ? problems(JSON.parse(values["schema"]) as Schema, values["input"]!)[0] ?? "" : "" },
             { name: "key", label: "Key", kind: "text", hint: "One instance per workflow and key.", testId: "start-key" }, existingField("start"),
             { name: "start_at", label: "Start at", kind: "time", hint: "Now if left empty.", testId: "start-at" },
+            { name: "group", label: "Group", kind: "text", hint: "Such as a tenant: groups take turns, and limits can be for each.", testId: "start-group" },
             ...(hasFeature("tags") ? [{ name: "tags", label: "Tags", kind: "text" as const, hint: "As name:value, with commas between them.", testId: "start-tags" }] : []),
         ],
-        cli: (values) => `cairn start ${quoted(workflow)} --input ${quoted(values["input"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}${existingCli(values)}` : ""}`,
+        cli: (values) => `cairn start ${quoted(workflow)} --input ${quoted(values["input"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}${existingCli(values)}` : ""}${values["group"] ? ` --group ${quoted(values["group"])}` : ""}`,
         send: async (values) => {
             const tags = tagsOf(values["tags"] ?? "");
-            const head = JSON.stringify({ workflow, version: Number(values["version"] ?? version), ...(values["key"] ? { key: values["key"], ...existingOf(values) } : {}), ...(values["start_at"] ? { start_at: new Date(values["start_at"]).toISOString() } : {}), ...(Object.keys(tags).length ? { tags } : {}) });
+            const head = JSON.stringify({ workflow, version: Number(values["version"] ?? version), ...(values["key"] ? { key: values["key"], ...existingOf(values) } : {}), ...(values["start_at"] ? { start_at: new Date(values["start_at"]).toISOString() } : {}), ...(values["group"] ? { group: values["group"] } : {}), ...(Object.keys(tags).length ? { tags } : {}) });
             const answer = await send<{ id: string; existing: boolean }>("POST", "/v1/instances", `${head.slice(0, -1)},"input":${values["input"] || "{}"}}`);
             go(`instances/${answer.id}`);
             return { text: answer.existing ? "The key was known; this is the first instance." : `Started ${values["key"] || shortId(answer.id)}` };

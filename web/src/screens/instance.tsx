@@ -107,6 +107,13 @@ function undoers(plan: Element[]): Map<string, string> {
 /** Of an instance that a map has started: the map's name.  Its definition is a part of its parent's. */
 const mapOf = (it: InstanceType | null, parent: InstanceRow | undefined): string | null => it && parent && it.workflow.startsWith(`${parent.workflow}:`) ? it.workflow.slice(parent.workflow.length + 1) : null;
 
+/** Its parent; of an element that was run again, which has none, the parent of the first one. */
+async function ownerOf(it: InstanceType, signal: AbortSignal): Promise<{ row: InstanceRow | undefined }> {
+    let at: Pick<InstanceType, "parent" | "source"> = it;
+    for (let tries = 0; !at.parent && at.source && tries < 5; tries++) at = await ask<InstanceType>(`/v1/instances/${at.source}`, signal);
+    return { row: at.parent ? (await ask<Page<InstanceRow>>(`/v1/instances?ids=${at.parent}&view=row&limit=1`, signal)).items[0] : undefined };
+}
+
 function planOf(flow: Workflow | null, map: string | null): Element[] {
     const plan = readPlan((flow?.definition as { steps?: unknown } | undefined)?.steps);
     if (map === null) return plan;
@@ -177,9 +184,10 @@ export default function Instance({ id }: { id: string }) {
     useEvery(whyEveryMs(whys.data?.items ?? []), whys.again);
     useSubject(id, instance, steps, () => { instance.again(); whys.again(); setCount((it) => it + 1); });
     const it = instance.data;
-    const owner = useAsk<Page<InstanceRow>>(it?.parent ? `/v1/instances?ids=${it.parent}&view=row&limit=1` : null);
-    const parent = owner.data?.items[0], map = mapOf(it, parent), flowName = map === null ? it?.workflow ?? "" : parent!.workflow;
-    const flow = useAsk<Workflow>(it && (!it.parent || owner.data || owner.error) ? `/v1/workflows/${encodeURIComponent(flowName)}/${it.version}` : null, definition);
+    const hasOwner = !!it?.parent || (!!it?.source && it.workflow.includes(":"));
+    const owner = useAsk<{ row: InstanceRow | undefined }>(hasOwner ? `${it!.parent ?? ""} ${it!.source ?? ""}` : null, (_, signal) => ownerOf(it!, signal));
+    const parent = owner.data?.row, map = mapOf(it, parent), flowName = map === null ? it?.workflow ?? "" : parent!.workflow;
+    const flow = useAsk<Workflow>(it && (!hasOwner || owner.data || owner.error) ? `/v1/workflows/${encodeURIComponent(flowName)}/${it.version}` : null, definition);
     const plan = useMemo(() => planOf(flow.data, map), [flow.data, map]);
     const rows = useMemo(() => tree(plan, steps.data ?? []), [plan, steps.data]);
     const undo = useMemo(() => undoers(plan), [plan]);
@@ -220,6 +228,7 @@ export default function Instance({ id }: { id: string }) {
                 <span class="muted"><Time at={it.created_at} prefix="created " /></span>{it.started_at && <span class="muted">{it.finished_at ? "took" : "for"} <Took from={it.started_at} to={it.finished_at} /></span>}
                 {it.parent && <ParentLink id={it.parent} parent={parent} map={map} />}
                 {it.source && <a data-testid="source" href={`instances/${it.source}`}>rerun of <Id id={it.source} /></a>}
+                {it.group && <span class="muted" data-testid="instance-group">group <Text text={it.group} /></span>}
                 <Tags tags={it.tags} />
             </div>
             {reasons.length > 0 ? <WhyBox whys={reasons} allowed={allowed} act={doWhy} more={<SameError it={it} />} />
