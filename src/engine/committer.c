@@ -170,6 +170,7 @@ static void put_unfinished_back(struct local_engine *engine, struct request_queu
     struct request *request = requests->first;
     if (requests->count != 1 || !request->is_unfinished || request->code)
         return;
+    request->purged_count = request->out.purged.instances;
     pthread_mutex_lock(&engine->lock);
     queue_push(&engine->writes, queue_pop(requests));
     committer_wake(engine);

@@ -636,6 +636,7 @@ struct request {
     bool is_reported;     /* its reports are committed; only its claim still waits */
     bool was_unsure;      /* the result of an earlier commit is unknown */
     bool is_unfinished;   /* a part of it is committed, and it goes on in another commit */
+    int64_t purged_count; /* by the commits before that */
 };
 
 struct request *request_new(enum request_op op);                /* NULL: memory ran out */

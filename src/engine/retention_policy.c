@@ -300,8 +300,9 @@ cairn_code batch_delete_instance(struct batch *batch, struct request *request)
     struct instance_row instance;
     const char *why = NULL;
     size_t count = 0;
-    bool may_be_gone = request->is_unfinished || request->was_unsure;
+    bool may_be_gone = request->is_unfinished || request->purged_count || request->was_unsure;
     request->is_unfinished = false;
+    request->out.purged = (struct purge_output){.instances = request->purged_count};
     TRY(STORE(batch, lock_retention, &purge.policy));
     TRY(workset_write(batch));
     cairn_code code = STORE(batch, get_instance, request->in.id, &instance);
@@ -319,5 +320,6 @@ cairn_code batch_delete_instance(struct batch *batch, struct request *request)
     if (why)
         return REFUSE(request, CAIRN_E_WRONG_STATE, "cannot delete instance %.64s: it %s",
                       request->in.id, why);
+    request->out.purged.instances += (int64_t)purge.purged;
     return leave_to_sweep(&purge);
 }

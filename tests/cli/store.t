@@ -36,7 +36,7 @@ $ cairn migrate --dry-run -o json | python3 -c 'import json, sys; print(json.loa
 0013_pauses
 $ cairn migrate --dry-run | grep -c 'locks: .'  | sed 's/^1[0-9]$\|^[2-9][0-9]$/each/'
 each
-$ sql "INSERT INTO workflow_migration SELECT 9999, 'later', applied_at FROM workflow_migration WHERE number = 1"
+$ sql "INSERT INTO workflow_migration (number, name, applied_at) SELECT 9999, 'later', applied_at FROM workflow_migration WHERE number = 1"
 $ cairn migrate --dry-run
 ! cairn: cannot <*>9999<*>
 !     use <*>
