@@ -222,10 +222,13 @@ static cairn_code plan_children(struct batch *batch, struct request *request,
     struct child *children = arena_array(&batch->arena, in->start_count, sizeof *children);
     NEED(children, batch->error);
     for (size_t i = 0; i < in->start_count; i++) {
-        children[i] = (struct child){.start = &in->starts[i],
-                                     .is_unwanted = is_cancelled && is_child(&in->starts[i])};
-        if (is_child(&in->starts[i]) && !in->starts[i].options.group)
-            in->starts[i].options.group = instance->row.group;
+        bool is_own = is_child(&in->starts[i]);
+        struct commit_start *start = arena_alloc(&batch->arena, sizeof *start);
+        NEED(start, batch->error);
+        *start = in->starts[i];
+        if (is_own && !start->options.group)
+            start->options.group = instance->row.group;
+        children[i] = (struct child){.start = start, .is_unwanted = is_cancelled && is_own};
     }
     *ret_children = children;
     return batch_plan_children(batch, request, children, in->start_count);
