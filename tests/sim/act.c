@@ -619,7 +619,9 @@ void act_run(struct sim *sim)
     for (int i = 0; i < ENGINES; i++) {
         int engine = (first + i) % ENGINES;
         uint64_t ready[INSTANCES_MAX];
-        list_ready(sim, NULL, ready);
+        const struct request *parked = sim->parked[engine].request;
+        /* a claim that no limit has refused learns by the news of another engine of what one holds back */
+        list_ready(sim, NULL, !parked || !parked->is_limited, ready);
         for (int tries = 0;; tries++) {
             if (tries == 50)
                 faulty_calm(sim->engines[engine].faulty);

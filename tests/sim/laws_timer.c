@@ -71,7 +71,7 @@ void law_of_quiet(struct sim *sim)
 
 /* ---- claims that wait -------------------------------------------------------------------- */
 
-void list_ready(const struct sim *sim, const cairn_claim_options *claim,
+void list_ready(const struct sim *sim, const cairn_claim_options *claim, bool are_held_too,
                 uint64_t ret_ready[INSTANCES_MAX])
 {
     memset(ret_ready, 0, INSTANCES_MAX * sizeof *ret_ready);
@@ -80,7 +80,8 @@ void list_ready(const struct sim *sim, const cairn_claim_options *claim,
         for (size_t k = 0; k < instance->step_count; k++)
             if (instance->steps[k].is_ready && instance->steps[k].seq < 64 &&
                 (!claim || claim_accepts(claim, instance, &instance->steps[k])) &&
-                (!sim->has_limits || !step_is_held_back(sim, &instance->steps[k])))
+                (are_held_too || !sim->has_limits ||
+                 !step_is_held_back(sim, &instance->steps[k])))
                 ret_ready[i] |= UINT64_C(1) << instance->steps[k].seq;
     }
 }
@@ -91,7 +92,7 @@ void law_of_wakes(struct sim *sim, int engine, const uint64_t before[INSTANCES_M
     const struct op *parked = &sim->parked[engine];
     if (!parked->request || parked->is_done)
         return;
-    list_ready(sim, &parked->request->in.claim, ready);
+    list_ready(sim, &parked->request->in.claim, false, ready);
     for (size_t i = 0; i < INSTANCES_MAX; i++)
         if (ready[i] & ~before[i])
             sim_broken(sim, "a worker waits at engine %d for what is there", engine);
