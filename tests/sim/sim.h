@@ -330,8 +330,8 @@ bool is_being_undone(const struct sim *sim, const struct seen_instance *child);
 void law_of_due(struct sim *sim);   /* laws_timer.c: nothing is overdue */
 void law_of_quiet(struct sim *sim); /* engines restart, nobody asks them anything */
 
-/* Which steps this claim could be given (NULL: any claim), a bit each, also those that limits hold back if asked; and that a claim which waits at
- * an engine has been given what became claimable there. */
+/* Which steps this claim could be given (NULL: any claim), a bit each; are_held_too: also what limits hold back.
+ * And that a claim which waits at an engine has been given what became claimable there. */
 void list_ready(const struct sim *sim, const cairn_claim_options *claim, bool are_held_too,
                 uint64_t ret_ready[INSTANCES_MAX]);
 void law_of_wakes(struct sim *sim, int engine, const uint64_t before[INSTANCES_MAX]);

@@ -494,7 +494,11 @@ TEST(an_unknown_workflow_is_refused)
           world.app.message);
     static const char *const bad[] = {"metadata) VALUES ('w', '[]')",
                                       "input) VALUES ('w', '{')", "tags) VALUES ('w', '[]')",
-                                      "\"group\") VALUES ('w', 'g')"};
+                                      "\"group\") VALUES ('w', '"
+                                      "ggggggggggggggggggggggggggggggggggggggggggg"
+                                      "ggggggggggggggggggggggggggggggggggggggggggg"
+                                      "ggggggggggggggggggggggggggggggggggggggggggg"
+                                      "')"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ask(&world.app, "INSERT INTO {workflow_intake} (workflow, %s", bad[i]);
         CHECK(world.app.is_refused, "%s is taken", bad[i]);
