@@ -318,7 +318,7 @@ WITH RECURSIVE kept AS MATERIALIZED (
              FROM workflow.workflow_registry AS g
             WHERE g.workflow_name = turn.type
               AND (NOT g.is_enabled OR g.runtime <> $7::text))
-       AND NOT EXISTS (SELECT FROM laned WHERE laned.type = turn.type)
+       AND turn.type <> ALL (ARRAY(SELECT laned.type FROM laned)) -- mostly none, so no join
        AND ($21::int = 0 OR turn.effective > $15::float8
             OR (turn.effective = $15::float8
                 AND (coalesce(turn.next_run_at, '-infinity'), turn.instance_seq, turn.seq)
