@@ -1,3 +1,5 @@
+//go:build cgo && !cairn_http
+
 package cairntest_test
 
 import (

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping
 
 
+def _no_rates() -> Dict[str, float]:
+    return {}
+
+
 @dataclass(frozen=True)
 class Faults:
     """How often the call of a handler goes wrong, from 0 to 1.
@@ -35,7 +39,7 @@ class Faults:
     late: float = 0.02
     twice: float = 0.02
     restart: float = 0.0
-    fail_of: Mapping[str, float] = field(default_factory=dict)
+    fail_of: Mapping[str, float] = field(default_factory=_no_rates)
 
     def as_options(self) -> Dict[str, Any]:
         """Members of cairn_trial_options."""

@@ -238,7 +238,7 @@ def test_missing_tables(tmp_path: Any) -> None:
 def test_tables_that_are_too_new(sqlite_url: str) -> None:
     cairn.open(sqlite_url).close()
     connection = sqlite3.connect(sqlite_url[len("sqlite:"):])
-    connection.execute("ALTER TABLE workflow_migration ADD COLUMN oldest INTEGER NOT NULL DEFAULT 1")
+    connection.execute("UPDATE workflow_migration SET oldest = 1")
     cairn.tx(connection).enqueue("a.v1")
     connection.execute("UPDATE workflow_migration SET oldest = 1000")
     with pytest.raises(cairn.SchemaNewer):

@@ -1,4 +1,3 @@
 -- 0036_oldest_program: each later migration says which earlier programs may still work on the tables.
--- oldest: 0036
 
 ALTER TABLE workflow_migration ADD COLUMN oldest INTEGER;
