@@ -539,7 +539,7 @@ TEST(a_claim_of_the_outbox_does_not_read_what_waits)
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
     const char *claim = "claim_outbox('w', now(), now() + interval '1 minute', 10, 110)";
     const char *defer = "defer_outbox(now(), now() + interval '10 minutes', 110)";
-    long few[2];
+    long few[2] = {0};
     foreign_run(foreign, "INSERT INTO workflow.workflow_outbox (instance_id, event,"
                          " created_at) SELECT gen_random_uuid(), 'free', now()"
                          " FROM generate_series(1, 20)");
