@@ -27,7 +27,10 @@ takes on tables that are there:
 
 `CREATE INDEX CONCURRENTLY IF NOT EXISTS NAME ON TABLE ...;` in a migration of PostgreSQL goes into its `ahead`: it is
 executed before the migration, outside of a transaction, while work goes on.  The migration itself creates the
-index only if it is not there, or not whole.
+index only if it is not there, or not whole.  What such an index needs (a new column) stands between `-- first:` and
+`-- then:`; it is executed before the indexes, in a transaction of its own, and again with the migration, so each of its
+statements says IF NOT EXISTS.  An index that takes the place of another is built as NAME_next, and renamed by the
+migration.
 
 DEPFILE tells ninja what was read: the files, and the folders, so that a new file is noticed."""
 import pathlib
@@ -153,6 +156,21 @@ def create_if_missing(found):
             f"END $body$;\n" + found[0].replace(" CONCURRENTLY", ""))
 
 
+FIRST = re.compile(r"^-- first:.*?^-- then:", re.MULTILINE | re.DOTALL)
+
+
+def first_text(path, text):
+    """What is executed before the indexes, as an expression."""
+    found = FIRST.search(text)
+    if not found:
+        return "NULL"
+    lines = [line for line in found[0].splitlines() if is_statement(line)]
+    for statement in "\n".join(lines).split(";")[:-1]:
+        if not re.match(r"\s*ALTER TABLE workflow\.\w+(\s*ADD COLUMN IF NOT EXISTS [^,]*,?)+$", statement):
+            sys.exit(f"{path}: between \"-- first:\" and \"-- then:\" columns are added, each with IF NOT EXISTS")
+    return f"\n{literal(lines)}"
+
+
 def ahead_table(name, text):
     """An index, its schema and its statement for each, and the expression that names them all."""
     found = list(AHEAD.finditer(text))
@@ -172,7 +190,7 @@ def migration_table(paths, store):
         *told, oldest = migration_about(path, lines, store)
         about = "\n".join(literal([text]).replace("\\n\"", "\",") for text in told)
         text = literal(line.rstrip() for line in lines if is_statement(line))
-        parts.append(f'{{{int(path.stem.split("_")[0])}, {oldest}, "{path.stem}",\n{about}\n{text},\n    {ahead}}},')
+        parts.append(f'{{{int(path.stem.split("_")[0])}, {oldest}, "{path.stem}",\n{about}\n{text},\n    {first_text(path, whole)},\n    {ahead}}},')
     return "".join(tables) + "\n".join(parts) + "\n};"
 
 

@@ -65,6 +65,7 @@ struct store_migration {
     const char
         *locks; /* which tables others wait for, and how long; "": the store says it itself */
     const char *sql;
+    const char *first; /* what the indexes ahead need; executed by `sql` again; NULL: nothing */
     const struct store_ahead *ahead; /* NULL: none */
 };
 

@@ -212,6 +212,51 @@ TEST(indexes_are_built_before_their_migrations_and_left_whole)
               0);
 }
 
+/* All columns, constraints, triggers and indexes that are whole, as one text. */
+static const char *schema_text(PGconn *foreign)
+{
+    return foreign_run(
+        foreign,
+        "SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM ("
+        "SELECT format('%s.%s %s %s %s', attrelid::regclass, attname, atttypid::regtype, "
+        "attnum,"
+        " attnotnull) AS line FROM pg_attribute WHERE attnum > 0 AND attrelid IN (SELECT oid"
+        " FROM pg_class WHERE relkind = 'r' AND relnamespace = 'workflow'::regnamespace)"
+        " UNION ALL SELECT pg_get_constraintdef(oid) FROM pg_constraint"
+        " WHERE connamespace = 'workflow'::regnamespace"
+        " UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal"
+        " UNION ALL SELECT indisvalid || ' ' || pg_get_indexdef(indexrelid) FROM pg_index"
+        " WHERE indexrelid IN (SELECT oid FROM pg_class"
+        " WHERE relnamespace = 'workflow'::regnamespace)) AS found");
+}
+
+/* Between the columns that an index needs, the index, and the migration: at each of these places the process
+ * may have died, with an index that is whole or not. */
+TEST(a_migration_that_was_interrupted_is_repeated)
+{
+    cairn_error error = {0};
+    const char *fresh = new_url();
+    CHECK_OK(try_open(fresh, false, &error));
+    cleanup(foreign_closep) PGconn *whole = foreign_open(fresh);
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "%s", schema_text(whole));
+
+    for (int place = 0; place < 4; place++) {
+        const char *url = new_url();
+        cleanup(foreign_closep) PGconn *foreign = foreign_open(url);
+        make_old(foreign, 30);
+        if (place > 0)
+            foreign_run(foreign, migrations[30].first);
+        if (place > 1)
+            foreign_run(foreign, migrations[30].ahead[0].sql);
+        if (place > 2)
+            foreign_run(foreign, "UPDATE pg_index SET indisvalid = false WHERE indexrelid ="
+                                 " to_regclass('workflow.idx_workflow_run_type_prefix_next')");
+        CHECK_OK(try_open(url, false, &error));
+        CHECK(strcmp(schema_text(foreign), wanted) == 0, "place %d has another schema", place);
+    }
+}
+
 /* Whoever comes after a migration that waits for a lock would wait, too. */
 TEST(a_migration_that_must_wait_lets_others_pass)
 {

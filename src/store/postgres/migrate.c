@@ -6,8 +6,9 @@
  * the same time wait for each other at an advisory lock and find the work done.
  *
  * Work goes on meanwhile.  Indexes of large tables are built before the migration that wants them,
- * outside of a transaction.  And a migration waits only for a moment for the lock of a table: whoever
- * comes after it would wait, too, claims among them.  Then it gives up what it has and tries again.
+ * outside of a transaction; columns that they need are added before that.  Whatever is interrupted can
+ * be repeated.  And a migration waits only for a moment for the lock of a table: whoever comes after it
+ * would wait, too, claims among them.  Then it gives up what it has and tries again.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -128,9 +129,9 @@ static cairn_code apply_locked(PGconn *conn, size_t index, bool *ret_applied,
     return run_script(conn, sql, "write the schema's version", reterr);
 }
 
-/* Another process may be faster: then nothing is left to do. */
-static cairn_code apply(PGconn *conn, size_t index, struct store_schema *schema,
-                        cairn_error *reterr)
+/* Another process may be faster: then nothing is left to do.  With `only_first` that part alone. */
+static cairn_code apply(PGconn *conn, size_t index, bool only_first,
+                        struct store_schema *schema, cairn_error *reterr)
 {
     bool is_applied = false;
     /* The number is "cairn" as ASCII: every version of the library must use the same. */
@@ -140,7 +141,9 @@ static cairn_code apply(PGconn *conn, size_t index, struct store_schema *schema,
                                  "SELECT pg_advisory_xact_lock(426836062830);"
                                  "SET LOCAL lock_timeout = '500ms'",
                                  "migrate the tables", reterr);
-    if (!code)
+    if (!code && only_first)
+        code = run_script(conn, migrations[index].first, "migrate the tables", reterr);
+    else if (!code)
         code = apply_locked(conn, index, &is_applied, reterr);
     if (code) {
         run_script(conn, "ROLLBACK", "roll back", NULL);
@@ -159,12 +162,12 @@ static void pause_us(int64_t us)
 }
 
 /* Until other transactions let go of the tables. */
-static cairn_code apply_in_time(PGconn *conn, size_t index, struct store_schema *schema,
-                                cairn_error *reterr)
+static cairn_code apply_in_time(PGconn *conn, size_t index, bool only_first,
+                                struct store_schema *schema, cairn_error *reterr)
 {
     int64_t give_up_us = monotonic_us() + MIGRATE_US;
     for (;;) {
-        cairn_code code = apply(conn, index, schema, reterr);
+        cairn_code code = apply(conn, index, only_first, schema, reterr);
         if (code != CAIRN_E_BUSY || monotonic_us() > give_up_us)
             return code;
         pause_us(US_PER_SEC);
@@ -199,22 +202,25 @@ static cairn_code build(PGconn *conn, const struct store_ahead *ahead, cairn_err
     return run_script(conn, ahead->sql, "migrate the tables", reterr);
 }
 
-static cairn_code build_locked(PGconn *conn, const struct store_migration *migration,
-                               cairn_error *reterr)
+static cairn_code apply_with_indexes(PGconn *conn, size_t index, struct store_schema *schema,
+                                     cairn_error *reterr)
 {
     int version = 0;
     cairn_code code = read_version(conn, &version, reterr);
-    if (version >= migration->number)
+    if (code || version >= migrations[index].number)
         return code;
-    for (const struct store_ahead *at = migration->ahead; !code && at->index; at++)
+    if (migrations[index].first)
+        code = apply_in_time(conn, index, true, schema, reterr);
+    for (const struct store_ahead *at = migrations[index].ahead; !code && at->index; at++)
         code = build(conn, at, reterr);
-    return code;
+    return code ? code : apply_in_time(conn, index, false, schema, reterr);
 }
 
-/* Another number than that of the migrations, and asked for again and again: who waits for a lock
- * holds a snapshot, and building an index waits for the end of all snapshots. */
-static cairn_code build_ahead(PGconn *conn, const struct store_migration *migration,
-                              cairn_error *reterr)
+/* The lock has another number than that of the migrations, and is asked for again and again: who waits for a
+ * lock holds a snapshot, and building an index waits for the end of all snapshots.  It is kept until the
+ * migration is there, which may give an index that was built another name. */
+static cairn_code apply_with_lock(PGconn *conn, size_t index, struct store_schema *schema,
+                                  cairn_error *reterr)
 {
     int64_t give_up_us = monotonic_us() + MIGRATE_US;
     for (bool is_ours = false;; pause_us(US_PER_SEC / 20)) {
@@ -225,7 +231,7 @@ static cairn_code build_ahead(PGconn *conn, const struct store_migration *migrat
             return fail(reterr, CAIRN_E_BUSY,
                         "could not migrate the tables: another process still builds indexes");
     }
-    cairn_code code = build_locked(conn, migration, reterr);
+    cairn_code code = apply_with_indexes(conn, index, schema, reterr);
     run_script(conn, "SELECT pg_advisory_unlock(426836062831)", "migrate the tables", NULL);
     return code;
 }
@@ -241,8 +247,9 @@ cairn_code postgres_migrate(PGconn *conn, bool is_pooled, const struct store_con
             continue;
         /* New tables are empty; and a pooler does not keep a lock for a session. */
         if (version > 0 && migrations[i].ahead && !is_pooled)
-            TRY(build_ahead(conn, &migrations[i], reterr));
-        TRY(apply_in_time(conn, i, ret_schema, reterr));
+            TRY(apply_with_lock(conn, i, ret_schema, reterr));
+        else
+            TRY(apply_in_time(conn, i, false, ret_schema, reterr));
     }
     ret_schema->from = version;
     ret_schema->to = version > postgres_newest_schema() ? version : postgres_newest_schema();

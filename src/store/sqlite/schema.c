@@ -186,8 +186,9 @@ static int record(struct connection *connection, const struct store_migration *m
     return connection_exec(connection, sql);
 }
 
-/* In a transaction.  Another process may have been faster: the version is read again. */
-static int migrate_in_tx(struct sqlite_store *store, struct connection *connection)
+/* In a transaction.  Another process may have been faster: the version is read again.  All that is missing
+ * up to `last`. */
+static int migrate_in_tx(struct sqlite_store *store, struct connection *connection, int last)
 {
     struct store_schema *schema = &store->base.schema;
     int64_t now_us = clock_now_us(store->base.clock);
@@ -197,8 +198,8 @@ static int migrate_in_tx(struct sqlite_store *store, struct connection *connecti
     int version = schema_version(connection);
     if (version < 0)
         return sqlite3_extended_errcode(connection->db);
-    for (size_t i = 0; i < sizeof migrations / sizeof *migrations; i++) {
-        if (migrations[i].number <= version)
+    for (size_t i = 0; rc == SQLITE_OK && i < sizeof migrations / sizeof *migrations; i++) {
+        if (migrations[i].number <= version || migrations[i].number > last)
             continue;
         rc = connection_exec(connection, migrations[i].sql);
         if (rc == SQLITE_OK)
@@ -217,12 +218,12 @@ static void make_shrinkable(struct connection *connection)
         connection_exec(connection, "PRAGMA auto_vacuum = INCREMENTAL");
 }
 
-static cairn_code migrate(struct sqlite_store *store, struct connection *connection,
-                          cairn_error *reterr)
+static cairn_code migrate_to(struct sqlite_store *store, struct connection *connection,
+                             int last, cairn_error *reterr)
 {
     int rc = connection_exec(connection, "BEGIN IMMEDIATE");
     if (rc == SQLITE_OK)
-        rc = migrate_in_tx(store, connection);
+        rc = migrate_in_tx(store, connection, last);
     if (rc == SQLITE_OK)
         rc = connection_exec(connection, "COMMIT");
     if (rc == SQLITE_OK)
@@ -232,7 +233,29 @@ static cairn_code migrate(struct sqlite_store *store, struct connection *connect
         sqlite_refused(store->path, connection->db, rc, "bring the tables up to date", reterr);
     if (!sqlite3_get_autocommit(connection->db))
         connection_exec(connection, "ROLLBACK");
+    /* A migration may have put the checks aside. */
+    connection_exec(connection, "PRAGMA ignore_check_constraints = OFF");
     return code;
+}
+
+/* Others wait while a migration is applied, so each has its own transaction, and after a long one whoever waits is let
+ * in: SQLite's own handler looks again every 100 ms.  For a new file, which nobody uses, one transaction is enough. */
+static cairn_code migrate(struct sqlite_store *store, struct connection *connection,
+                          int version, cairn_error *reterr)
+{
+    static const struct timespec let_in = {.tv_nsec = 120000000};
+    static const int64_t short_us = 50000;
+    if (version == 0)
+        return migrate_to(store, connection, schema_newest(), reterr);
+    for (size_t i = 0; i < sizeof migrations / sizeof *migrations; i++) {
+        if (migrations[i].number <= version)
+            continue;
+        int64_t begun_us = monotonic_us();
+        TRY(migrate_to(store, connection, migrations[i].number, reterr));
+        if (monotonic_us() - begun_us > short_us && migrations[i].number < schema_newest())
+            nanosleep(&let_in, NULL);
+    }
+    return CAIRN_OK;
 }
 
 cairn_code schema_prepare(struct sqlite_store *store, struct connection *connection,
@@ -245,7 +268,7 @@ cairn_code schema_prepare(struct sqlite_store *store, struct connection *connect
         code = enter_wal(store, connection, reterr);
     }
     if (!code && version < schema_newest())
-        code = migrate(store, connection, reterr);
+        code = migrate(store, connection, version, reterr);
     store->base.schema.from = version;
     store->base.schema.to = version > schema_newest() ? version : schema_newest();
     return code;

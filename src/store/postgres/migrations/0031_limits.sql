@@ -1,20 +1,25 @@
 -- 0031_limits: limits of tasks (docs/decisions/0023), and groups that take turns.
--- locks: workflow_run while an index is built, a second or two for a million jobs
+-- locks: workflow_run for a moment; two indexes of it are built before, while work goes on
+
+-- first: columns that the indexes need
+ALTER TABLE workflow.workflow_run
+    ADD COLUMN IF NOT EXISTS "group" text COLLATE "C" NOT NULL DEFAULT '',
+    ADD COLUMN IF NOT EXISTS is_counted boolean NOT NULL DEFAULT false;
+-- then:
 
 ALTER TABLE workflow.workflow_run
-    ADD COLUMN "group" text COLLATE "C" NOT NULL DEFAULT '',
-    ADD COLUMN is_counted boolean NOT NULL DEFAULT false,
     ADD CONSTRAINT workflow_run_group_check CHECK (octet_length("group") <= 128) NOT VALID;
 
 -- As before, with the group in front of the order within it.  A claim of types without limits and groups
 -- reads the part of the group ''.
-DROP INDEX workflow.idx_workflow_run_type_prefix;
-CREATE INDEX idx_workflow_run_type_prefix
+CREATE INDEX CONCURRENTLY IF NOT EXISTS idx_workflow_run_type_prefix_next
     ON workflow.workflow_run (type text_pattern_ops, is_ready, "group", priority, (seq >> 8))
     WHERE status = 'pending' AND deleted_at IS NULL;
+DROP INDEX workflow.idx_workflow_run_type_prefix;
+ALTER INDEX workflow.idx_workflow_run_type_prefix_next RENAME TO idx_workflow_run_type_prefix;
 
 -- The leases that limits count: as few as are leased now.
-CREATE INDEX idx_workflow_run_counted ON workflow.workflow_run (type text_pattern_ops, "group")
+CREATE INDEX CONCURRENTLY IF NOT EXISTS idx_workflow_run_counted ON workflow.workflow_run (type text_pattern_ops, "group")
     WHERE status = 'leased' AND is_counted;
 
 CREATE TABLE workflow.workflow_limit (

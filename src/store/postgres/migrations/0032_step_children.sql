@@ -1,7 +1,5 @@
 -- 0032_step_children: steps of workflows have children.
--- locks: workflow_instance while it is read once, under a second for a million instances
---
--- The defaults stand in the catalogue; making the indexes reads the table, and nothing is rewritten.
+-- locks: workflow_instance for a moment; two indexes of it are built before, while work goes on
 
 ALTER TABLE workflow.workflow_instance
     ADD COLUMN parent_seq   integer,
@@ -11,12 +9,13 @@ ALTER TABLE workflow.workflow_instance
     ADD COLUMN own_child_count integer NOT NULL DEFAULT 0;
 
 -- In order: an index of SQLite always has the number.
-DROP INDEX workflow.idx_workflow_instance_parent;
-CREATE INDEX idx_workflow_instance_parent ON workflow.workflow_instance (parent, seq)
+CREATE INDEX CONCURRENTLY IF NOT EXISTS idx_workflow_instance_parent_next ON workflow.workflow_instance (parent, seq)
     WHERE parent IS NOT NULL;
+DROP INDEX workflow.idx_workflow_instance_parent;
+ALTER INDEX workflow.idx_workflow_instance_parent_next RENAME TO idx_workflow_instance_parent;
 
 -- Those that have not ended.
-CREATE INDEX idx_workflow_instance_living ON workflow.workflow_instance (parent, seq)
+CREATE INDEX CONCURRENTLY IF NOT EXISTS idx_workflow_instance_living ON workflow.workflow_instance (parent, seq)
     WHERE parent IS NOT NULL AND finished_at IS NULL;
 
 CREATE TABLE workflow.workflow_step_children (

@@ -1,7 +1,10 @@
 -- 0034_step_groups: steps, compensations and functions have groups, and limits count them.
 
+-- The default satisfies the check: it need not be evaluated for each row, which takes long.
+PRAGMA ignore_check_constraints = ON;
 ALTER TABLE workflow_instance ADD COLUMN "group" TEXT NOT NULL DEFAULT '' CHECK (length("group") <= 128);
 ALTER TABLE workflow_step ADD COLUMN "group" TEXT NOT NULL DEFAULT '' CHECK (length("group") <= 128);
+PRAGMA ignore_check_constraints = OFF;
 ALTER TABLE workflow_step ADD COLUMN is_counted INTEGER NOT NULL DEFAULT 0;
 
 -- As before, with the group in front of the order within it, as idx_workflow_run_claim has it.
