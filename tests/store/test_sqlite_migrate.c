@@ -7,6 +7,8 @@
 #include "sqlite_rig.h"
 #include "store/sqlite/sqlite_sql.h"
 
+#include <unistd.h>
+
 #define JOB "00000000-0000-4000-8000-000000000001"
 
 /* ---- A file of the second version -----------------------------------------------------------
@@ -271,6 +273,45 @@ TEST(a_signal_of_an_earlier_version_is_answered_by_whether_it_is_taken)
     CHECK_INT(known.was_taken, true);
     MUST(rig, rig->ops->get_signal(rig->tx, "i1", "y", &known, &rig->error));
     CHECK_INT(known.was_taken, false);
+}
+
+/* A new file is made at once: it has what one migration after the other makes, and the same rows. */
+TEST(a_new_file_is_as_the_migrations_leave_it)
+{
+    static const char differ[] = "SELECT count(*) FROM (SELECT * FROM (%s EXCEPT %s) UNION ALL "
+                                 "SELECT * FROM (%s EXCEPT %s))";
+    static const char *const texts[][2] = {
+        {"SELECT type, name, tbl_name, sql FROM sqlite_schema",
+         "SELECT type, name, tbl_name, sql FROM fresh.sqlite_schema"},
+        {"SELECT number, name, oldest FROM workflow_migration",
+         "SELECT number, name, oldest FROM fresh.workflow_migration"},
+        {"SELECT * FROM workflow_retention", "SELECT * FROM fresh.workflow_retention"},
+    };
+    const char *url = scratch_store_of("sqlite");
+    unlink(url + strlen("sqlite:")); /* a copy of one that was made, perhaps */
+    rig_close(rig_open_url(url));
+    const char *stepwise = scratch_store_of("sqlite");
+    unlink(stepwise + strlen("sqlite:"));
+    sqlite3 *db = open_file(stepwise);
+    char sql[1024];
+    run_sql(db, "CREATE TABLE workflow_migration (number INTEGER PRIMARY KEY,"
+                " name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT");
+    run_sql(db, migrations[0].sql);
+    run_sql(db, "INSERT INTO workflow_migration VALUES (1, '0001_jobs', 0)");
+    sqlite3_close(db);
+    rig_close(rig_open_url(stepwise)); /* the others, one by one */
+
+    db = open_file(stepwise);
+    struct connection connection = {.db = db};
+    snprintf(sql, sizeof sql, "ATTACH '%s' AS fresh", url + strlen("sqlite:"));
+    run_sql(db, sql);
+    CHECK(connection_int(&connection, "SELECT count(*) FROM fresh.sqlite_schema", 0) > 80,
+          "it is empty");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        snprintf(sql, sizeof sql, differ, texts[i][0], texts[i][1], texts[i][1], texts[i][0]);
+        CHECK(connection_int(&connection, sql, -1) == 0, "they differ: %s", texts[i][0]);
+    }
+    sqlite3_close(db);
 }
 
 TEST(a_migration_that_cannot_be_leaves_the_file_as_it_was)

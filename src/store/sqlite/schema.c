@@ -186,6 +186,14 @@ static int record(struct connection *connection, const struct store_migration *m
     return connection_exec(connection, sql);
 }
 
+/* In a new file all tables are made at once, which is ten times as fast as one migration after the other. */
+static int apply(struct connection *connection, const struct store_migration *migration,
+                 bool is_whole, int64_t now_us)
+{
+    int rc = is_whole ? SQLITE_OK : connection_exec(connection, migration->sql);
+    return rc == SQLITE_OK ? record(connection, migration, now_us) : rc;
+}
+
 /* In a transaction.  Another process may have been faster: the version is read again.  All that is missing
  * up to `last`. */
 static int migrate_in_tx(struct sqlite_store *store, struct connection *connection, int last)
@@ -198,17 +206,17 @@ static int migrate_in_tx(struct sqlite_store *store, struct connection *connecti
     int version = schema_version(connection);
     if (version < 0)
         return sqlite3_extended_errcode(connection->db);
+    bool is_whole = version == 0 && last == schema_newest() && whole_schema;
+    if (is_whole)
+        rc = connection_exec(connection, whole_schema);
     for (size_t i = 0; rc == SQLITE_OK && i < sizeof migrations / sizeof *migrations; i++) {
         if (migrations[i].number <= version || migrations[i].number > last)
             continue;
-        rc = connection_exec(connection, migrations[i].sql);
+        rc = apply(connection, &migrations[i], is_whole, now_us);
         if (rc == SQLITE_OK)
-            rc = record(connection, &migrations[i], now_us);
-        if (rc != SQLITE_OK)
-            return rc;
-        schema->applied[schema->applied_count++] = migrations[i].name;
+            schema->applied[schema->applied_count++] = migrations[i].name;
     }
-    return SQLITE_OK;
+    return rc;
 }
 
 /* Only a file in which there is nothing yet can be made so that free pages can be returned one by one. */
