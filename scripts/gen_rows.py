@@ -86,7 +86,7 @@ def names(words):
 
 def entry(row, column):
     flags = ["COLUMN_" + column.written.upper()]
-    for flag in ("null", "null-in-sqlite", "postgres-only", "key", "now"):
+    for flag in ("null", "null-in-sqlite", "postgres-only", "key", "now", "empty"):
         if flag in column.flags:
             flags.append("COLUMN_" + flag.upper().replace("-", "_"))
     fields = [f'"{column.name}"', column.kind.name.upper() + "_COLUMN", f"AT({row.struct}, {column.member})",

@@ -68,6 +68,7 @@ enum column_flag {
     COLUMN_POSTGRES_ONLY = 1 << 5,  /* no column of its own in SQLite */
     COLUMN_KEY = 1 << 6,            /* by which PostgreSQL finds the row for an UPDATE */
     COLUMN_NOW = 1 << 7,            /* the time of the transaction, whatever the member says */
+    COLUMN_EMPTY = 1 << 8,          /* '' in the table while it is NULL in C */
 };
 
 struct column {

@@ -28,11 +28,24 @@ const char *plan_of(struct rig *rig, const char *sql)
 
 int steps_taken(struct rig *rig)
 {
-    struct sqlite_session *session = (struct sqlite_session *)rig->writer;
     int steps = 0;
-    for (int i = 0; i < QUERY_NUMBER_COUNT; i++)
-        if (session->statements[i].handle)
-            steps += sqlite3_stmt_status(session->statements[i].handle,
-                                         SQLITE_STMTSTATUS_VM_STEP, 1);
+    sqlite3_stmt *statement = NULL;
+    while ((statement = sqlite3_next_stmt(db_of(rig->writer), statement)) != NULL)
+        steps += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
     return steps;
+}
+
+void run_plain(sqlite3 *db, const char *sql)
+{
+    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    CHECK(rc == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+}
+
+void run_elsewhere(struct rig *rig, const char *sql)
+{
+    sqlite3 *db = NULL;
+    int rc = sqlite3_open(rig->url + strlen("sqlite:"), &db);
+    CHECK(rc == SQLITE_OK, "%s: %s", rig->url, sqlite3_errmsg(db));
+    run_plain(db, sql);
+    sqlite3_close(db);
 }

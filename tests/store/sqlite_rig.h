@@ -17,4 +17,9 @@ const char *plan_of(struct rig *rig, const char *sql);
  * are the same at each run. */
 int steps_taken(struct rig *rig);
 
+/* Statements that no verb of the store runs: by one of its own connections, or by a stranger's; not in a
+ * transaction of the rig's. */
+void run_plain(sqlite3 *db, const char *sql);
+void run_elsewhere(struct rig *rig, const char *sql);
+
 #endif

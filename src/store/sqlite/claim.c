@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "core/claim_order.h"
 #include "core/pattern.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/known.h"
 
 #include <string.h>
 
@@ -406,10 +406,14 @@ static cairn_code lease_head(struct claiming *claiming, const struct head *head,
                              struct step_row *ret_row)
 {
     struct store_tx *tx = claiming->tx;
+    cairn_code code = CAIRN_OK;
     TRY(read_head(claiming, Q_READ_CLAIMED_STEP, head->id, &step_row_type, ret_row));
+    known_put_step(tx, ret_row);
     step_lease(ret_row, claiming->holder.worker, claiming->holder.token,
                claiming->claim->lease_until_us, tx->now_us);
     ret_row->is_counted = claiming->is_counted;
+    if (known_change_step(tx, ret_row, &code, claiming->reterr))
+        return code;
     return rows_write(tx, Q_LEASE_STEP, &step_row_type, ret_row, 1, claiming->reterr);
 }
 

@@ -4,7 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/known.h"
 
 #include <string.h>
 
@@ -13,9 +13,13 @@
 cairn_code sqlite_get_instance(struct store_tx *tx, const char *id,
                                struct instance_row *ret_row, cairn_error *reterr)
 {
+    if (known_instance(tx, id, ret_row))
+        return CAIRN_OK;
     cleanup(query_end) struct query query = query_begin(tx, Q_GET_INSTANCE, reterr);
     bind_text(&query, ":id", id);
-    return row_find(&query, &instance_row_type, ret_row);
+    TRY(row_find(&query, &instance_row_type, ret_row));
+    known_put_instance(tx, ret_row);
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_read_instances(struct store_tx *tx, const char *const *ids, size_t count,
@@ -53,15 +57,30 @@ cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *row
     static const struct row_insert how = {
         &instance_row_type, Q_INSERT_INSTANCE, Q_FIND_KNOWN_INSTANCE,
         offsetof(struct instance_row, seq), offsetof(struct instance_row, id)};
-    return rows_insert(tx, &how, rows, count, ret_results, reterr);
+    TRY(rows_insert(tx, &how, rows, count, ret_results, reterr));
+    for (size_t i = 0; i < count; i++)
+        if (ret_results[i] == INSERT_DONE)
+            known_put_instance(tx, &rows[i]);
+    return CAIRN_OK;
 }
 
 /* The status apart from the rest: see update_instance_status. */
+static cairn_code update_instance(struct store_tx *tx, const struct instance_row *row,
+                                  cairn_error *reterr)
+{
+    cairn_code code = CAIRN_OK;
+    if (known_change_instance(tx, row, &code, reterr))
+        return code;
+    TRY(rows_write(tx, Q_UPDATE_INSTANCE, &instance_row_type, row, 1, reterr));
+    return rows_write(tx, Q_UPDATE_INSTANCE_STATUS, &instance_row_type, row, 1, reterr);
+}
+
 cairn_code sqlite_update_instances(struct store_tx *tx, const struct instance_row *rows,
                                    size_t count, cairn_error *reterr)
 {
-    TRY(rows_write(tx, Q_UPDATE_INSTANCE, &instance_row_type, rows, count, reterr));
-    return rows_write(tx, Q_UPDATE_INSTANCE_STATUS, &instance_row_type, rows, count, reterr);
+    for (size_t i = 0; i < count; i++)
+        TRY(update_instance(tx, &rows[i], reterr));
+    return CAIRN_OK;
 }
 
 /* ---- Lists and counts -------------------------------------------------------------------- */

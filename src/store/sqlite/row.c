@@ -115,12 +115,12 @@ cairn_code rows_read(struct query *query, const struct row_type *type, void *ret
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-static void bind_column(struct query *query, int i, const struct column *column,
-                        const void *row)
+void column_bind(struct query *query, int i, const struct column *column, const void *row)
 {
     bool is_null = column->flags & (COLUMN_NULL | COLUMN_NULL_IN_SQLITE);
     if (column->kind != CODE_COLUMN && column_is_text(column)) {
-        bind_text_at(query, i, member_text(column, row));
+        const char *text = member_text(column, row);
+        bind_text_at(query, i, text || !(column->flags & COLUMN_EMPTY) ? text : "");
         return;
     }
     int64_t value = member_int(column, row);
@@ -136,7 +136,7 @@ void row_bind(struct query *query, const struct row_type *type, const void *row)
     int count = statement->parameters ? sqlite3_bind_parameter_count(query->handle) : 0;
     for (int i = 0; i < count && query->rc == SQLITE_OK; i++)
         if (statement->parameters[i])
-            bind_column(query, i + 1, statement->parameters[i], row);
+            column_bind(query, i + 1, statement->parameters[i], row);
 }
 
 cairn_code rows_write(struct store_tx *tx, enum query_number number,

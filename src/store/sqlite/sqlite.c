@@ -7,7 +7,7 @@
  * FILE is taken as it stands, without decoding, up to the first question mark.  Each open of memory:
  * is an empty store of its own.
  */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/known.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -214,12 +214,15 @@ static void disconnect(struct sqlite_session *session)
 {
     for (int i = 0; i < QUERY_NUMBER_COUNT; i++)
         statement_finalize(&session->statements[i]);
+    known_free(session->known); /* its statements are the connection's */
+    session->known = NULL;
     connection_close(session->connection);
     session->connection = NULL;
     session->is_lost = false;
 }
 
-static cairn_code connect_session(struct sqlite_session *session, cairn_error *reterr)
+/* The first writer takes the connection that opened the store. */
+static cairn_code find_connection(struct sqlite_session *session, cairn_error *reterr)
 {
     struct sqlite_store *store = (struct sqlite_store *)session->base.store;
     bool is_writer = session->base.kind == SESSION_WRITER;
@@ -230,6 +233,16 @@ static cairn_code connect_session(struct sqlite_session *session, cairn_error *r
         return CAIRN_OK;
     return connection_open(store, is_writer ? FOR_WRITING : FOR_READING, &session->connection,
                            reterr);
+}
+
+static cairn_code connect_session(struct sqlite_session *session, cairn_error *reterr)
+{
+    TRY(find_connection(session, reterr));
+    if (session->base.kind != SESSION_WRITER)
+        return CAIRN_OK;
+    session->known = known_new();
+    known_watch(session->known, session->connection->db);
+    return CAIRN_OK;
 }
 
 void sqlite_session_close(struct store_session *base)
@@ -308,6 +321,8 @@ cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
     TRY(query_run(&query));
     if (is_writer)
         TRY(note_log(session, reterr));
+    if (session->known)
+        known_begin(session->known, read_data_version(session));
 
     /* After the lock, which may have taken a while to get. */
     session->tx = (struct store_tx){
@@ -325,6 +340,7 @@ void sqlite_rollback(struct store_tx *tx)
                              NULL); /* of sqlite_limit_time() */
     if (!sqlite3_get_autocommit(session->connection->db))
         connection_exec(session->connection, "ROLLBACK");
+    known_forget(session->known);
     session->tx.session = NULL;
 }
 

@@ -139,9 +139,10 @@ struct sqlite_session {
     struct store_session base;
     struct connection *connection; /* NULL: lost; begin() opens another */
     struct statement statements[QUERY_NUMBER_COUNT];
-    int64_t data_version; /* as is_changed_elsewhere() last saw it */
-    struct store_tx tx;   /* a session has one at a time */
-    int64_t log_id;       /* the latest number of a row of the log that it was given; 0: none */
+    int64_t data_version;     /* as is_changed_elsewhere() last saw it */
+    struct store_tx tx;       /* a session has one at a time */
+    struct known_rows *known; /* known.h, of a writer; NULL: none */
+    int64_t log_id; /* the latest number of a row of the log that it was given; 0: none */
     bool is_lost;
 };
 
@@ -221,6 +222,10 @@ void bind_type_range(struct query *query, struct type_range range);
 void bind_types(struct query *query, const char *pattern);
 
 /* ---- Whole rows (row.c) ------------------------------------------------------------------ */
+
+/* Binds a parameter, from 1, to what the table has for a member. */
+void column_bind(struct query *query, int parameter, const struct column *column,
+                 const void *row);
 
 /* Binds the parameters that are named like columns of the row. */
 void row_bind(struct query *query, const struct row_type *type, const void *row);

@@ -7,7 +7,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/known.h"
 
 #include <assert.h>
 #include <string.h>
@@ -25,23 +25,38 @@ static cairn_code find_owner(struct store_tx *tx, const char *instance_id, struc
 {
     if (owner->id && strcmp(owner->id, instance_id) == 0)
         return CAIRN_OK;
-    cleanup(query_end) struct query query = query_begin(tx, Q_FIND_INSTANCE_SEQ, reterr);
-    bind_text(&query, ":id", instance_id);
-    cairn_code code = query_int(&query, &owner->seq);
+    cairn_code code = CAIRN_OK;
+    owner->seq = known_instance_seq(tx, instance_id);
+    if (!owner->seq) {
+        cleanup(query_end) struct query query = query_begin(tx, Q_FIND_INSTANCE_SEQ, reterr);
+        bind_text(&query, ":id", instance_id);
+        code = query_int(&query, &owner->seq);
+    }
     owner->id = code ? NULL : arena_strdup(tx->arena, instance_id);
     return code || owner->id ? code : fail_memory(reterr);
 }
 
-/* A query for one step by its id.  CAIRN_E_NOT_FOUND: no such instance or place. */
-static cairn_code begin_one(struct store_tx *tx, const struct step_ref *ref,
-                            struct owner *owner, enum query_number number,
-                            struct query *ret_query, cairn_error *reterr)
+/* The number of a step.  CAIRN_E_NOT_FOUND: no such instance or place. */
+static cairn_code find_number(struct store_tx *tx, const struct step_ref *ref,
+                              struct owner *owner, int64_t *ret_number, cairn_error *reterr)
 {
     TRY(find_owner(tx, ref->instance_id, owner, reterr));
-    if (ref->seq < 0 || ref->seq >= PLACES_MAX)
-        return CAIRN_E_NOT_FOUND;
-    *ret_query = query_begin(tx, number, reterr);
-    bind_int(ret_query, ":id", owner->seq * PLACES_MAX + ref->seq);
+    *ret_number = owner->seq * PLACES_MAX + ref->seq;
+    return ref->seq < 0 || ref->seq >= PLACES_MAX ? CAIRN_E_NOT_FOUND : CAIRN_OK;
+}
+
+static cairn_code read_step(struct store_tx *tx, const struct step_ref *ref,
+                            struct owner *owner, struct step_row *ret_row, cairn_error *reterr)
+{
+    int64_t number = 0;
+    TRY(find_number(tx, ref, owner, &number, reterr));
+    if (!known_step(tx, number, ret_row)) {
+        cleanup(query_end) struct query query = query_begin(tx, Q_READ_STEP, reterr);
+        bind_int(&query, ":id", number);
+        TRY(row_find(&query, &step_row_type, ret_row));
+        known_put_step(tx, ret_row);
+    }
+    ret_row->instance_id = owner->id;
     return CAIRN_OK;
 }
 
@@ -50,15 +65,10 @@ cairn_code sqlite_read_steps(struct store_tx *tx, const struct step_ref *refs, s
 {
     struct owner owner = {0};
     for (size_t i = 0; i < count; i++) {
-        cleanup(query_end) struct query query = {0};
-        cairn_code code = begin_one(tx, &refs[i], &owner, Q_READ_STEP, &query, reterr);
-        if (!code)
-            code = row_find(&query, &step_row_type, &ret_rows[i]);
+        cairn_code code = read_step(tx, &refs[i], &owner, &ret_rows[i], reterr);
         if (code && code != CAIRN_E_NOT_FOUND)
             return code;
         ret_is_found[i] = !code;
-        if (!code)
-            ret_rows[i].instance_id = owner.id;
     }
     return CAIRN_OK;
 }
@@ -75,12 +85,14 @@ cairn_code sqlite_delete_steps(struct store_tx *tx, const struct step_ref *refs,
 {
     struct owner owner = {0};
     for (size_t i = 0; i < count; i++) {
-        cleanup(query_end) struct query query = {0};
-        cairn_code code = begin_one(tx, &refs[i], &owner, Q_DELETE_STEP, &query, reterr);
-        if (!code)
-            code = query_run(&query);
-        if (code && code != CAIRN_E_NOT_FOUND)
-            return code;
+        int64_t number = 0;
+        cairn_code code = find_number(tx, &refs[i], &owner, &number, reterr);
+        if (code == CAIRN_E_NOT_FOUND)
+            continue;
+        TRY(code);
+        cleanup(query_end) struct query query = query_begin(tx, Q_DELETE_STEP, reterr);
+        bind_int(&query, ":id", number);
+        TRY(query_run(&query));
     }
     return CAIRN_OK;
 }
@@ -199,19 +211,14 @@ cairn_code sqlite_count_steps(struct store_tx *tx, struct step_counts *ret_count
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-/* Runs a statement that writes one step, for each of them. */
-static cairn_code write_steps(struct store_tx *tx, enum query_number number,
-                              const struct step_row *rows, size_t count, cairn_error *reterr)
+static cairn_code write_step(struct store_tx *tx, enum query_number number,
+                             const struct step_row *row, cairn_error *reterr)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct step_row *row = &rows[i];
-        bool is_current = step_is_current(row->status) || row->locked_by || row->is_held;
-        cleanup(query_end) struct query query = query_begin(tx, number, reterr);
-        bind_int(&query, ":is_current", is_current);
-        row_bind(&query, &step_row_type, row);
-        TRY(query_run(&query));
-    }
-    return CAIRN_OK;
+    bool is_current = step_is_current(row->status) || row->locked_by || row->is_held;
+    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+    bind_int(&query, ":is_current", is_current);
+    row_bind(&query, &step_row_type, row);
+    return query_run(&query);
 }
 
 cairn_code sqlite_insert_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
@@ -224,15 +231,24 @@ cairn_code sqlite_insert_steps(struct store_tx *tx, const struct step_row *rows,
                         "cannot add a step to instance \"%s\": SQLite holds %d of one instance",
                         rows[i].instance_id, (int)PLACES_MAX);
     }
-    return write_steps(tx, Q_INSERT_STEP, rows, count, reterr);
+    for (size_t i = 0; i < count; i++) {
+        TRY(write_step(tx, Q_INSERT_STEP, &rows[i], reterr));
+        known_put_step(tx, &rows[i]);
+    }
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_update_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
                                cairn_error *reterr)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        cairn_code code = CAIRN_OK;
         assert(rows[i].instance_seq > 0); /* it was read or inserted in this transaction */
-    return write_steps(tx, Q_UPDATE_STEP, rows, count, reterr);
+        if (!known_change_step(tx, &rows[i], &code, reterr))
+            code = write_step(tx, Q_UPDATE_STEP, &rows[i], reterr);
+        TRY(code);
+    }
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_read_statuses(struct store_tx *tx, const char *instance_id, int32_t below,

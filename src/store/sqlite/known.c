@@ -1,0 +1,442 @@
+/* store/sqlite/known.c - see known.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A copy is one block: the struct, and behind it its texts.  A table of copies has a place for each number modulo
+ * its size; a row takes the place of whichever was there.
+ */
+#include "store/sqlite/known.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "core/instance.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    PLACES_BITS = 11,  /* 2048 rows of each table: as many as are under way at a time */
+    COPY_MAX = 4096,   /* bytes; larger rows are read each time */
+    COLUMNS_MAX = 63,  /* of one table that are ever changed */
+    SHAPES_MAX = 24,   /* sets of columns whose UPDATE is prepared */
+    BLOCK_BYTES = 256, /* blocks are of multiples of this, so that they serve again */
+};
+
+/* A copy, or a block that waits for one. */
+struct copy {
+    int64_t number; /* of its row; 0: none */
+    int64_t epoch;  /* its table's when it was made: of an earlier one it counts for nothing */
+    char *block;
+    size_t room, size;
+};
+
+/* An UPDATE of a set of columns. */
+struct shape {
+    uint64_t columns;
+    struct statement statement;
+};
+
+struct known_table {
+    const struct row_type *type;
+    const char *number; /* the column that is the rowid */
+    const char *doing;  /* an UPDATE, as an error says it */
+    int64_t epoch;      /* rises when all is forgotten */
+    struct copy copies[1 << PLACES_BITS];
+    const struct column *changes[COLUMNS_MAX];
+    size_t change_count;
+    uint64_t texts; /* those of them that are texts, by bits as in a shape */
+    struct shape shapes[SHAPES_MAX];
+    size_t next_shape; /* to be replaced */
+};
+
+struct known_rows {
+    struct known_table steps, instances;
+    int64_t numbers[1 << PLACES_BITS]; /* of instances, by the hash of their id */
+    int64_t data_version;
+};
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+static struct copy *place_of(struct known_table *table, int64_t number)
+{
+    uint64_t hash = (uint64_t)number * UINT64_C(0x9E3779B97F4A7C15);
+    return &table->copies[hash >> (64 - PLACES_BITS)];
+}
+
+static struct copy *find_copy(struct known_table *table, int64_t number)
+{
+    struct copy *copy = place_of(table, number);
+    return number && copy->number == number && copy->epoch == table->epoch ? copy : NULL;
+}
+
+static bool is_text(const struct column *column)
+{
+    return column->kind <= UUID_COLUMN;
+}
+
+static const char **text_at(const struct column *column, void *row)
+{
+    return (const char **)((char *)row + column->offset);
+}
+
+/* What the table has for a text. */
+static const char *kept_text(const struct column *column, const void *row)
+{
+    const char *text = member_text(column, row);
+    return text || !(column->flags & COLUMN_EMPTY) ? text : "";
+}
+
+static size_t copy_size(const struct row_type *type, const void *row)
+{
+    size_t size = type->size;
+    for (size_t i = 0; i < type->count; i++) {
+        const char *text =
+            is_text(&type->columns[i]) ? kept_text(&type->columns[i], row) : NULL;
+        size += text ? strlen(text) + 1 : 0;
+    }
+    return size;
+}
+
+static bool make_room(struct copy *copy, size_t size)
+{
+    if (copy->room >= size)
+        return true;
+    mem_free(copy->block);
+    copy->room = (size + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    copy->block = mem_alloc(copy->room);
+    if (!copy->block)
+        copy->room = 0;
+    return copy->block;
+}
+
+/* The row must not point into the copy that it replaces. */
+static void put(struct known_table *table, int64_t number, const void *row)
+{
+    const struct row_type *type = table->type;
+    struct copy *copy = place_of(table, number);
+    copy->number = 0;
+    copy->size = copy_size(type, row);
+    if (copy->size > COPY_MAX || !make_room(copy, copy->size))
+        return;
+    memcpy(copy->block, row, type->size);
+    char *end = copy->block + type->size;
+    for (size_t i = 0; i < type->count; i++) {
+        const struct column *column = &type->columns[i];
+        const char *text = is_text(column) ? kept_text(column, row) : NULL;
+        if (!text)
+            continue;
+        *text_at(column, copy->block) = end;
+        end = stpcpy(end, text) + 1;
+    }
+    copy->number = number;
+    copy->epoch = table->epoch;
+}
+
+/* The same row with texts in the arena. */
+static bool get(const struct known_table *table, const struct copy *copy, struct arena *arena,
+                void *ret_row)
+{
+    char *own = arena_alloc(arena, copy->size);
+    if (!own)
+        return false;
+    memcpy(own, copy->block, copy->size);
+    for (size_t i = 0; i < table->type->count; i++) {
+        const struct column *column = &table->type->columns[i];
+        const char **text = is_text(column) ? text_at(column, own) : NULL;
+        if (text && *text)
+            *text = own + (*text - copy->block);
+    }
+    memcpy(ret_row, own, table->type->size);
+    return true;
+}
+
+/* ---- what is known -------------------------------------------------------------------------- */
+
+static void table_init(struct known_table *table, const struct row_type *type,
+                       const char *number, const char *doing)
+{
+    *table = (struct known_table){.type = type, .number = number, .doing = doing};
+    for (size_t i = 0; i < type->count; i++) {
+        if (!(type->columns[i].flags & COLUMN_CHANGE))
+            continue;
+        assert(table->change_count < COLUMNS_MAX);
+        table->texts |= (uint64_t)is_text(&type->columns[i]) << table->change_count;
+        table->changes[table->change_count++] = &type->columns[i];
+    }
+}
+
+struct known_rows *known_new(void)
+{
+    struct known_rows *known = mem_alloc(sizeof *known);
+    if (!known)
+        return NULL;
+    table_init(&known->steps, &step_row_type, "id", "update a step");
+    table_init(&known->instances, &instance_row_type, "seq", "update an instance");
+    memset(known->numbers, 0, sizeof known->numbers);
+    known->data_version = -1;
+    return known;
+}
+
+void known_forget(struct known_rows *known)
+{
+    if (!known)
+        return;
+    known->steps.epoch++;
+    known->instances.epoch++;
+    known->data_version = -1;
+}
+
+void known_begin(struct known_rows *known, int64_t data_version)
+{
+    if (!known || (data_version >= 0 && data_version == known->data_version))
+        return;
+    known_forget(known);
+    known->data_version = data_version;
+}
+
+static void table_done(struct known_table *table)
+{
+    for (size_t i = 0; i < 1 << PLACES_BITS; i++)
+        mem_free(table->copies[i].block);
+    for (size_t i = 0; i < SHAPES_MAX; i++)
+        statement_finalize(&table->shapes[i].statement);
+}
+
+void known_free(struct known_rows *known)
+{
+    if (!known)
+        return;
+    table_done(&known->steps);
+    table_done(&known->instances);
+    mem_free(known);
+}
+
+/* ---- what is written by whomever ------------------------------------------------------------ */
+
+static void drop(struct known_table *table, const char *name, sqlite3_int64 number)
+{
+    struct copy *copy = strcmp(table->type->table, name) == 0 ? find_copy(table, number) : NULL;
+    if (copy)
+        copy->number = 0;
+}
+
+static void on_write(void *arg, int what, const char *database, const char *table,
+                     sqlite3_int64 number)
+{
+    struct known_rows *known = arg;
+    (void)what, (void)database;
+    drop(&known->steps, table, number);
+    drop(&known->instances, table, number);
+}
+
+void known_watch(struct known_rows *known, sqlite3 *db)
+{
+    sqlite3_update_hook(db, known ? on_write : NULL, known);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static struct known_rows *known_of(struct store_tx *tx)
+{
+    return sqlite_session_of(tx)->known;
+}
+
+bool known_step(struct store_tx *tx, int64_t number, struct step_row *ret_row)
+{
+    struct known_rows *known = known_of(tx);
+    const struct copy *copy = known ? find_copy(&known->steps, number) : NULL;
+    return copy && get(&known->steps, copy, tx->arena, ret_row);
+}
+
+static int64_t *number_of(struct known_rows *known, const char *id)
+{
+    return &known->numbers[hash_text(HASH_START, id) >> (32 - PLACES_BITS)];
+}
+
+static const struct copy *find_instance(struct known_rows *known, const char *id)
+{
+    const struct copy *copy =
+        known ? find_copy(&known->instances, *number_of(known, id)) : NULL;
+    return copy && strcmp(((const struct instance_row *)(const void *)copy->block)->id, id) == 0
+               ? copy
+               : NULL;
+}
+
+bool known_instance(struct store_tx *tx, const char *id, struct instance_row *ret_row)
+{
+    struct known_rows *known = known_of(tx);
+    const struct copy *copy = find_instance(known, id);
+    return copy && get(&known->instances, copy, tx->arena, ret_row);
+}
+
+int64_t known_instance_seq(struct store_tx *tx, const char *id)
+{
+    const struct copy *copy = find_instance(known_of(tx), id);
+    return copy ? copy->number : 0;
+}
+
+static int64_t step_number(const struct step_row *row)
+{
+    return row->instance_seq * PLACES_MAX + row->seq;
+}
+
+void known_put_step(struct store_tx *tx, const struct step_row *row)
+{
+    if (known_of(tx))
+        put(&known_of(tx)->steps, step_number(row), row);
+}
+
+void known_put_instance(struct store_tx *tx, const struct instance_row *row)
+{
+    struct known_rows *known = known_of(tx);
+    if (!known)
+        return;
+    *number_of(known, row->id) = row->seq;
+    put(&known->instances, row->seq, row);
+}
+
+/* ---- changes -------------------------------------------------------------------------------- */
+
+/* What no member says: whether the index of current steps holds a step. */
+#define IS_CURRENT (UINT64_C(1) << 63)
+
+static bool is_equal(const struct column *column, const void *a, const void *b)
+{
+    if (!is_text(column))
+        return member_int(column, a) == member_int(column, b);
+    const char *one = kept_text(column, a), *other = kept_text(column, b);
+    return one == other || text_is(one, other);
+}
+
+/* The i-th column that may change is bit i. */
+static uint64_t find_changes(const struct known_table *table, const void *old, const void *row)
+{
+    uint64_t changes = 0;
+    for (size_t i = 0; i < table->change_count; i++)
+        changes |= (uint64_t)!is_equal(table->changes[i], old, row) << i;
+    return changes;
+}
+
+static bool is_current(const struct step_row *row)
+{
+    return step_is_current(row->status) || row->locked_by || row->is_held;
+}
+
+/* The parameters are the columns, in their order, then the row's number. */
+static int prepare_shape(const struct known_table *table, sqlite3 *db, struct shape *shape)
+{
+    cleanup(buf_done) struct buf sql = {0};
+    buf_printf(&sql, "UPDATE %s SET", table->type->table);
+    for (size_t i = 0; i < table->change_count; i++)
+        if (shape->columns >> i & 1)
+            buf_printf(&sql, " \"%s\" = ?,", table->changes[i]->name);
+    buf_str(&sql, shape->columns & IS_CURRENT ? " is_current = ?," : "");
+    if (buf_failed(&sql))
+        return SQLITE_NOMEM;
+    sql.len--; /* the last comma */
+    buf_printf(&sql, " WHERE %s = ?", table->number);
+    if (buf_failed(&sql))
+        return SQLITE_NOMEM;
+    return sqlite3_prepare_v3(db, sql.text, -1, SQLITE_PREPARE_PERSISTENT,
+                              &shape->statement.handle, NULL);
+}
+
+static struct shape *find_shape(struct known_table *table, uint64_t columns)
+{
+    for (size_t i = 0; i < SHAPES_MAX; i++)
+        if (table->shapes[i].columns == columns && table->shapes[i].statement.handle)
+            return &table->shapes[i];
+    struct shape *shape = &table->shapes[table->next_shape];
+    table->next_shape = (table->next_shape + 1) % SHAPES_MAX;
+    statement_finalize(&shape->statement);
+    *shape = (struct shape){.columns = columns};
+    return shape;
+}
+
+static cairn_code write_changes(struct store_tx *tx, struct known_table *table,
+                                uint64_t columns, int64_t number, const void *row,
+                                cairn_error *reterr)
+{
+    struct sqlite_session *session = sqlite_session_of(tx);
+    struct shape *shape = find_shape(table, columns);
+    cleanup(query_end) struct query query = {.session = session,
+                                             .statement = &shape->statement,
+                                             .doing = table->doing,
+                                             .reterr = reterr,
+                                             .rc = SQLITE_OK};
+    int parameter = 1;
+    if (!shape->statement.handle)
+        query.rc = prepare_shape(table, session->connection->db, shape);
+    query.handle = shape->statement.handle;
+    for (size_t i = 0; i < table->change_count; i++)
+        if (columns >> i & 1)
+            column_bind(&query, parameter++, table->changes[i], row);
+    if (columns & IS_CURRENT)
+        bind_int_at(&query, parameter++, is_current(row));
+    bind_int_at(&query, parameter, number);
+    return query_run(&query);
+}
+
+/* The copy becomes the row, but for what is never changed.  While it was written the hook has put the copy
+ * aside; its block is as it was. */
+static void refresh(struct known_table *table, struct copy *copy, int64_t number,
+                    uint64_t columns, const void *row, struct arena *arena)
+{
+    char *merged = columns & table->texts ? arena_alloc(arena, table->type->size) : copy->block;
+    if (!merged || (merged != copy->block && !get(table, copy, arena, merged)))
+        return;
+    for (size_t i = 0; i < table->change_count; i++) {
+        const struct column *column = table->changes[i];
+        if (!(columns >> i & 1))
+            continue;
+        if (is_text(column))
+            member_set_text(column, merged, member_text(column, row));
+        else
+            member_set_int(column, merged, member_int(column, row));
+    }
+    if (merged == copy->block)
+        copy->number = number;
+    else
+        put(table, number, merged);
+}
+
+static cairn_code change(struct store_tx *tx, struct known_table *table, struct copy *copy,
+                         uint64_t columns, const void *row, bool is_kept, cairn_error *reterr)
+{
+    int64_t number = copy->number;
+    if (columns)
+        TRY(write_changes(tx, table, columns, number, row, reterr));
+    if (columns && is_kept)
+        refresh(table, copy, number, columns, row, tx->arena);
+    return CAIRN_OK;
+}
+
+/* One that has ended is not asked for again. */
+bool known_change_step(struct store_tx *tx, const struct step_row *row, cairn_code *ret_code,
+                       cairn_error *reterr)
+{
+    struct known_table *table = known_of(tx) ? &known_of(tx)->steps : NULL;
+    struct copy *copy = table ? find_copy(table, step_number(row)) : NULL;
+    if (!copy)
+        return false;
+    const struct step_row *old = (const void *)copy->block;
+    uint64_t columns = find_changes(table, old, row);
+    if (is_current(old) != is_current(row))
+        columns |= IS_CURRENT;
+    *ret_code = change(tx, table, copy, columns, row, is_current(row), reterr);
+    return true;
+}
+
+bool known_change_instance(struct store_tx *tx, const struct instance_row *row,
+                           cairn_code *ret_code, cairn_error *reterr)
+{
+    struct known_table *table = known_of(tx) ? &known_of(tx)->instances : NULL;
+    struct copy *copy = table ? find_copy(table, row->seq) : NULL;
+    if (!copy)
+        return false;
+    uint64_t columns = find_changes(table, copy->block, row);
+    *ret_code = change(tx, table, copy, columns, row, !row->finished_at_us, reterr);
+    return true;
+}
