@@ -12,7 +12,7 @@ import (
 )
 
 // sqliteSchema is the version of the tables that these statements were written for.
-const sqliteSchema = 36
+const sqliteSchema = 37
 
 // sqliteTx has the statements for SQLite, which has no triggers: what they do on PostgreSQL is
 // written here.

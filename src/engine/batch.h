@@ -137,13 +137,14 @@ struct batch {
         are_all_completed; /* reports name only jobs that succeeded, and nothing was told before */
     bool is_spoilt; /* a claim of those has left the batch: it is to be repeated without them */
     LIST(struct passage) passages;
-    LIST(struct lease_view) leases;     /* of functions that were claimed */
-    struct moment began;                /* before the transaction did */
-    uint64_t ready_epochs[CLAIM_KINDS]; /* the engine's, at that moment */
-    int64_t commit_us;                  /* how long the commit before took */
+    LIST(struct lease_view) leases; /* of functions that were claimed */
+    struct moment began;            /* before the transaction did */
+    uint64_t ready_epochs[EPOCHS];  /* the engine's, at that moment */
+    int64_t commit_us;              /* how long the commit before took */
     struct tally tally;
     struct ready_types ready;
     struct limits *limits;           /* locked; NULL: not needed so far */
+    struct lane_turn *turns;         /* of lanes; NULL if `limits` is */
     LIST(struct lane_name) released; /* tasks whose tokens go back */
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
     bool is_due_known;
@@ -416,6 +417,9 @@ cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_m
                             size_t events);
 /* What comes before was sent; if not, the claims are not asked ahead. */
 cairn_code batch_claim_ahead(struct batch *batch, bool is_sent);
+/* Until when it is believed that a store has none of what it had none of now. */
+int64_t batch_empty_until_us(const struct batch *batch);
+
 /* Rolls the batch back, to be repeated one question after the other. */
 cairn_code batch_spoil(struct batch *batch);
 
@@ -433,7 +437,7 @@ struct demand {
     bool has_step_lanes; /* it names types of steps that have lanes */
 
     /* A limit has refused tasks; and in how long there is a token for one of them (0: not a question of time). */
-    bool is_limited;
+    bool is_limited[CLAIM_KINDS];
     int64_t token_in_us;
 
     struct demand *next;

@@ -153,11 +153,33 @@ static int64_t empty_us(const struct batch *batch)
     return us < EMPTY_LEAST_US ? EMPTY_LEAST_US : us > EMPTY_MOST_US ? EMPTY_MOST_US : us;
 }
 
+int64_t batch_empty_until_us(const struct batch *batch)
+{
+    return batch->began.wall_us + empty_us(batch);
+}
+
 static void note_empty(const struct batch *batch, struct claim_habit *habit,
                        enum claim_kind kind)
 {
-    habit->empty[kind].until_us = batch->began.wall_us + empty_us(batch);
+    habit->empty[kind].until_us = batch_empty_until_us(batch);
     habit->empty[kind].epoch = batch->ready_epochs[kind];
+}
+
+/* Whether limits have refused something, and when. */
+static void note_refused(const struct batch *batch, const struct demand *demand,
+                         enum claim_kind kind)
+{
+    demand->habit->empty[kind].is_limited = demand->is_limited[kind];
+    demand->habit->empty[kind].place_epoch = batch->ready_epochs[EPOCH_PLACES];
+}
+
+/* Whether there may be a place since then for what limits have refused. */
+static bool is_place_free(const struct batch *batch, const struct claim_habit *habit,
+                          enum claim_kind kind)
+{
+    return habit->empty[kind].is_limited &&
+           (batch->ready.is_place ||
+            habit->empty[kind].place_epoch != batch->ready_epochs[EPOCH_PLACES]);
 }
 
 static bool is_left_out(const struct batch *batch, const struct demand *demand,
@@ -166,8 +188,14 @@ static bool is_left_out(const struct batch *batch, const struct demand *demand,
     if (demand->is_exhausted[kind])
         return true;
     bool is_made = batch->ready.is_made[kind] || (kind == CLAIM_STEPS && batch->in_hand.count);
-    return !is_made && demand->habit->empty[kind].epoch == batch->ready_epochs[kind] &&
+    return !is_made && !is_place_free(batch, demand->habit, kind) &&
+           demand->habit->empty[kind].epoch == batch->ready_epochs[kind] &&
            batch->began.wall_us < demand->habit->empty[kind].until_us;
+}
+
+static bool is_limited(const struct demand *demand)
+{
+    return demand->is_limited[CLAIM_JOBS] || demand->is_limited[CLAIM_STEPS];
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -237,10 +265,11 @@ static cairn_code lease_kind(struct batch *batch, struct claim_group *group,
                            : claim_take_steps(batch, group, room));
     size_t brought = group->taken[kind] - before;
     demand->is_exhausted[kind] = brought < room;
-    if (before + brought == 0)
+    demand->habit->empty[kind].until_us = 0;
+    if (before + brought == 0) {
         note_empty(batch, demand->habit, kind);
-    else
-        demand->habit->empty[kind].until_us = 0;
+        note_refused(batch, demand, kind);
+    }
     return CAIRN_OK;
 }
 
@@ -474,7 +503,7 @@ cairn_code batch_claim(struct batch *batch)
         if (request->code || !request_is_claiming(request))
             continue;
         TRY(claim_one(batch, request));
-        request->is_limited = request->demand->is_limited;
+        request->is_limited = is_limited(request->demand);
         request->token_in_us = request->demand->token_in_us;
     }
     return CAIRN_OK;

@@ -244,8 +244,10 @@ cairn_code claim_take_steps(struct batch *batch, struct claim_group *group, size
     TRY(claim_take_lanes(batch, group, CLAIM_STEPS, part));
     if (group->taken[CLAIM_STEPS] == end)
         return CAIRN_OK;
+    size_t before = group->taken[CLAIM_STEPS];
     TRY(take_plain(batch, group, end));
-    lanes_seen(batch, first->demand, CLAIM_STEPS, first->demand->has_step_lanes);
+    lanes_seen(batch, first->demand, CLAIM_STEPS, first->demand->has_step_lanes,
+               group->taken[CLAIM_STEPS] > before);
     if (!first->demand->has_step_lanes)
         return CAIRN_OK;
     return claim_take_lanes(batch, group, CLAIM_STEPS, end - group->taken[CLAIM_STEPS]);

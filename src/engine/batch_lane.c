@@ -28,9 +28,12 @@ struct round {
     enum claim_kind kind;
     struct step_claim wanted; /* of jobs: base alone */
     struct limits *limits;
+    bool is_limited; /* one matters to this claim */
     struct demand *demand;
     LIST(struct lane) lanes;  /* that give something, in turn */
     size_t room, given;       /* given: all quotas */
+    size_t shut;              /* lanes whose whole type was refused */
+    bool has_last;            /* there is one */
     char last[GROUP_MAX + 1]; /* the group that was served last */
 };
 
@@ -49,8 +52,11 @@ size_t lanes_part(struct batch *batch, const struct demand *demand, enum claim_k
 {
     struct lane_habit *habit = habit_of(batch, demand, kind);
     pthread_mutex_lock(&batch->engine->lock);
-    size_t part = habit->has_lanes ? (room + habit->is_lanes_turn) / 2 : 0;
-    habit->is_lanes_turn ^= room % 2;
+    bool is_alone = habit->no_plain_epoch == batch->ready_epochs[kind] &&
+                    batch->began.wall_us < habit->no_plain_until_us &&
+                    !batch->ready.is_made[kind];
+    size_t part = !habit->has_lanes ? 0 : is_alone ? room : (room + habit->is_lanes_turn) / 2;
+    habit->is_lanes_turn ^= !is_alone && room % 2;
     pthread_mutex_unlock(&batch->engine->lock);
     return part;
 }
@@ -64,27 +70,50 @@ bool lanes_are_known(struct batch *batch, const struct demand *demand, enum clai
 }
 
 void lanes_seen(struct batch *batch, const struct demand *demand, enum claim_kind kind,
-                bool has_lanes)
+                bool has_lanes, bool has_others)
 {
+    struct lane_habit *habit = habit_of(batch, demand, kind);
     pthread_mutex_lock(&batch->engine->lock);
-    habit_of(batch, demand, kind)->has_lanes = has_lanes;
+    habit->has_lanes = has_lanes;
+    habit->no_plain_until_us = has_others ? 0 : batch_empty_until_us(batch);
+    habit->no_plain_epoch = batch->ready_epochs[kind];
     pthread_mutex_unlock(&batch->engine->lock);
 }
 
-static void recall_last(struct round *round)
+/* Where the store keeps the turn; NULL: no limit matters, and each process has its own. */
+static struct lane_turn *turn_of(const struct round *round)
+{
+    const struct batch *batch = round->batch;
+    size_t number = (size_t)(round->demand->habit - batch->committer->habits);
+    return round->is_limited ? &batch->turns[number * CLAIM_KINDS + round->kind] : NULL;
+}
+
+/* What is known before limits are read. */
+static void recall(struct round *round)
 {
     struct lane_habit *habit = habit_of(round->batch, round->demand, round->kind);
     pthread_mutex_lock(&round->batch->engine->lock);
+    round->is_limited = habit->was_limited;
+    round->has_last = habit->has_last;
     memcpy(round->last, habit->last_group, sizeof round->last);
     pthread_mutex_unlock(&round->batch->engine->lock);
 }
 
-static void remember_last(const struct round *round)
+static cairn_code remember(const struct round *round)
 {
     struct lane_habit *habit = habit_of(round->batch, round->demand, round->kind);
+    struct lane_turn *turn = turn_of(round);
     pthread_mutex_lock(&round->batch->engine->lock);
+    habit->was_limited = round->is_limited;
+    habit->has_last = round->has_last;
     memcpy(habit->last_group, round->last, sizeof round->last);
     pthread_mutex_unlock(&round->batch->engine->lock);
+    if (!turn || !round->given)
+        return CAIRN_OK;
+    turn->group = arena_strdup(&round->batch->arena, round->last);
+    NEED(turn->group, round->batch->error);
+    turn->is_changed = true;
+    return CAIRN_OK;
 }
 
 /* ---- which lanes ----------------------------------------------------------------------------- */
@@ -113,7 +142,8 @@ static cairn_code allow(struct round *round, const struct lane *lane, bool *ret_
          round->batch->error);
     *ret_is_allowed = !limit;
     if (limit) {
-        demand->is_limited = true;
+        demand->is_limited[round->kind] = true;
+        round->shut += !limit->is_per_group;
         if (wait_us && (!demand->token_in_us || wait_us < demand->token_in_us))
             demand->token_in_us = wait_us;
         return CAIRN_OK;
@@ -135,8 +165,17 @@ static cairn_code add_lane(struct round *round, const struct lane *found)
     *lane = *found;
     lane->quota = 1;
     lane->is_counted = limits_match(round->limits, found->type);
+    round->has_last = true;
     snprintf(round->last, sizeof round->last, "%s", found->group);
     return CAIRN_OK;
+}
+
+/* Without any, there is no list either. */
+static void sort_lanes(struct lane *lanes, size_t count,
+                       int (*compare)(const void *, const void *))
+{
+    if (count)
+        qsort(lanes, count, sizeof *lanes, compare);
 }
 
 /* Of types that have more lanes than were listed, the groups behind the last one of each are not known yet.  The
@@ -163,23 +202,24 @@ static cairn_code list(struct round *round, const struct lane_range *range, size
                  ret_count);
 }
 
-/* The lanes of a range of groups, until there is no room. */
+/* The lanes of a range of groups, until there is no room.  Each type that has more is among those that were listed; so
+ * if limits of the whole store refuse all of these, those that follow are not looked at. */
 static cairn_code walk(struct round *round, const char *from, const char *to)
 {
     size_t each = round->room > LANES_AT_ONCE ? round->room : LANES_AT_ONCE;
     struct lane_range range = {.from = from, .to = to};
     while (range.from && round->given < round->room) {
         struct lane *lanes = NULL;
-        size_t count = 0;
+        size_t count = 0, shut = round->shut;
         TRY(list(round, &range, each, &lanes, &count));
-        if (count == 0)
-            return CAIRN_OK;
-        qsort(lanes, count, sizeof *lanes, compare_types);
+        sort_lanes(lanes, count, compare_types);
         const char *cut = cut_of(lanes, count, each);
-        qsort(lanes, count, sizeof *lanes, compare_groups);
+        sort_lanes(lanes, count, compare_groups);
         for (size_t i = 0; i < count && round->given < round->room; i++)
             if (!cut || strcmp(lanes[i].group, cut) <= 0)
                 TRY(add_lane(round, &lanes[i]));
+        if (round->shut - shut == count) /* or there are none */
+            return CAIRN_OK;
         range.from = cut ? arena_printf(&round->batch->arena, "%s\x01", cut) : NULL;
         NEED(!cut || range.from, round->batch->error);
     }
@@ -190,6 +230,8 @@ static cairn_code walk(struct round *round, const char *from, const char *to)
 static cairn_code go_round(struct round *round)
 {
     struct arena *arena = &round->batch->arena;
+    if (!round->has_last)
+        return walk(round, "", NULL);
     const char *last = arena_strdup(arena, round->last);
     const char *next = arena_printf(arena, "%s\x01", round->last);
     NEED(last && next, round->batch->error);
@@ -275,10 +317,14 @@ static cairn_code lease_steps(struct round *round, struct leased *tasks, size_t 
 static cairn_code take_round(struct round *round, size_t *ret_count)
 {
     struct batch *batch = round->batch;
+    const struct lane_turn *turn = turn_of(round);
     *ret_count = 0;
-    recall_last(round);
+    if (turn) {
+        round->has_last = turn->group;
+        snprintf(round->last, sizeof round->last, "%s", turn->group ? turn->group : "");
+    }
     TRY(go_round(round));
-    remember_last(round);
+    TRY(remember(round));
     TRY(go_on(round));
     if (!round->given)
         return CAIRN_OK;
@@ -301,12 +347,14 @@ cairn_code claim_take_lanes(struct batch *batch, struct claim_group *group,
                               .kind = kind,
                               .demand = demand,
                               .room = end - group->taken[kind]};
-        TRY(batch_limits_for_claim(batch, demand->claim, &round.limits));
+        recall(&round);
+        TRY(batch_limits_for_claim(batch, demand->claim, &round.is_limited, &round.limits));
         if (kind == CLAIM_STEPS)
             TRY(claim_put_laned(batch, demand));
         TRY(claim_want_steps(batch, group, &round.wanted));
         TRY(take_round(&round, &count));
-        is_more = count > 0 && group->taken[kind] < end;
+        /* What some have not brought may go to others; if all have, there is nothing more. */
+        is_more = count > 0 && count < round.given;
     }
     return CAIRN_OK;
 }

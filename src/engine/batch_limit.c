@@ -12,17 +12,22 @@
 
 #include <string.h>
 
-cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, bool is_locking,
-                       struct limits *limits, cairn_error *reterr)
+/* turns: NULL: nothing is locked. */
+static cairn_code read_all(const struct store_ops *ops, struct store_tx *tx,
+                           struct limits *limits, struct lane_turn *turns, cairn_error *reterr)
 {
     struct lane_use *uses = NULL;
     struct limit_row *all = NULL;
     size_t count = 0, limit_count = 0;
-    TRY(ops->count_leases(tx, is_locking, &uses, &count, reterr));
+    TRY(ops->count_leases(tx, turns, &uses, &count, reterr));
     TRY(limits_list(ops, tx, &all, &limit_count, reterr));
     NEED(limits_begin(limits, tx->arena, all, limit_count, tx->now_us), reterr);
-    for (size_t i = 0; i < count; i++)
-        NEED(limits_add_leases(limits, uses[i].type, uses[i].group, uses[i].count), reterr);
+    for (size_t i = 0; i < count; i++) {
+        if (uses[i].type)
+            NEED(limits_add_leases(limits, uses[i].type, uses[i].group, uses[i].count), reterr);
+        else if (turns && uses[i].count >= 0 && uses[i].count < TURNS)
+            turns[uses[i].count].group = uses[i].group;
+    }
     for (size_t i = 0; i < limits->count; i++) {
         struct limit_state *limit = &limits->items[i];
         struct bucket_row *rows = NULL;
@@ -33,6 +38,12 @@ cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, bool is
             NEED(limits_add_bucket(limits, limit, &rows[k]), reterr);
     }
     return CAIRN_OK;
+}
+
+cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, struct limits *limits,
+                       cairn_error *reterr)
+{
+    return read_all(ops, tx, limits, NULL, reterr);
 }
 
 /* ---- the limits of a batch ------------------------------------------------------------------- */
@@ -70,11 +81,13 @@ static cairn_code must_lock(struct batch *batch, const cairn_claim_options *clai
 static cairn_code lock_all(struct batch *batch)
 {
     struct limits *limits = arena_zalloc(&batch->arena, sizeof *limits);
-    NEED(limits, batch->error);
+    struct lane_turn *turns = arena_zalloc(&batch->arena, TURNS * sizeof *turns);
+    NEED(limits && turns, batch->error);
     if (batch->has_places_back)
         TRY(workset_write_early(batch));
-    TRY(limits_read(batch->ops, batch->tx, true, limits, batch->error));
+    TRY(read_all(batch->ops, batch->tx, limits, turns, batch->error));
     batch->limits = limits;
+    batch->turns = turns;
     return CAIRN_OK;
 }
 
@@ -88,10 +101,11 @@ static cairn_code give_tokens(struct batch *batch)
     return CAIRN_OK;
 }
 
-static cairn_code need_limits(struct batch *batch, const cairn_claim_options *claim)
+static cairn_code need_limits(struct batch *batch, const cairn_claim_options *claim,
+                              bool is_expected)
 {
-    bool must = false;
-    if (!batch->limits)
+    bool must = !batch->limits && is_expected;
+    if (!batch->limits && !must)
         TRY(must_lock(batch, claim, &must));
     if (must)
         TRY(lock_all(batch));
@@ -99,11 +113,14 @@ static cairn_code need_limits(struct batch *batch, const cairn_claim_options *cl
 }
 
 cairn_code batch_limits_for_claim(struct batch *batch, const cairn_claim_options *claim,
-                                  struct limits **ret_limits)
+                                  bool *is_limited, struct limits **ret_limits)
 {
     static struct limits none;
-    TRY(need_limits(batch, claim));
+    TRY(need_limits(batch, claim, *is_limited));
     *ret_limits = batch->limits ? batch->limits : &none;
+    *is_limited = false;
+    for (size_t i = 0; i < (*ret_limits)->count; i++)
+        *is_limited |= is_overlapping((*ret_limits)->items[i].row, claim);
     return CAIRN_OK;
 }
 
@@ -112,8 +129,6 @@ cairn_code batch_limits_for_claim(struct batch *batch, const cairn_claim_options
 void batch_note_free(struct batch *batch)
 {
     batch->ready.is_place = true;
-    for (enum claim_kind kind = 0; kind < CLAIM_KINDS; kind++)
-        batch->ready.is_made[kind] = true;
 }
 
 cairn_code batch_note_place(struct batch *batch, const char *type, const char *group,
@@ -128,13 +143,27 @@ cairn_code batch_note_place(struct batch *batch, const char *type, const char *g
     return CAIRN_OK;
 }
 
+static cairn_code write_turns(struct batch *batch)
+{
+    LIST(struct turn_row) rows = {0};
+    for (int32_t i = 0; batch->turns && i < TURNS; i++) {
+        if (!batch->turns[i].is_changed)
+            continue;
+        struct turn_row *row = list_add(&batch->arena, &rows);
+        NEED(row, batch->error);
+        *row = (struct turn_row){.number = i, .group = batch->turns[i].group};
+    }
+    return rows.count ? STORE(batch, put_turns, rows.items, rows.count) : CAIRN_OK;
+}
+
 cairn_code batch_write_limits(struct batch *batch)
 {
     LIST(struct bucket_row) rows = {0};
     struct bucket_row row;
     size_t at = 0;
     if (batch->released.count)
-        TRY(need_limits(batch, NULL));
+        TRY(need_limits(batch, NULL, false));
+    TRY(write_turns(batch));
     while (batch->limits && limits_next_spent(batch->limits, &at, &row)) {
         struct bucket_row *added = list_add(&batch->arena, &rows);
         NEED(added, batch->error);

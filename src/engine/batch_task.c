@@ -217,8 +217,9 @@ cairn_code claim_take_jobs(struct batch *batch, struct claim_group *group, size_
     TRY(claim_take_lanes(batch, group, CLAIM_JOBS, part));
     if (group->taken[CLAIM_JOBS] == end)
         return CAIRN_OK;
-    TRY(take_plain_jobs(batch, group, end - group->taken[CLAIM_JOBS], &is_laned));
-    lanes_seen(batch, first->demand, CLAIM_JOBS, is_laned);
+    size_t before = group->taken[CLAIM_JOBS];
+    TRY(take_plain_jobs(batch, group, end - before, &is_laned));
+    lanes_seen(batch, first->demand, CLAIM_JOBS, is_laned, group->taken[CLAIM_JOBS] > before);
     if (is_laned && batch->is_sending) /* lanes are asked for after what was sent is answered */
         return batch_spoil(batch);
     return is_laned ? claim_take_lanes(batch, group, CLAIM_JOBS, end - group->taken[CLAIM_JOBS])

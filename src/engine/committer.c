@@ -265,7 +265,7 @@ static void settle_empty(struct local_engine *engine, struct request *request, b
 /* What was known before a commit began. */
 struct known {
     int64_t at_us; /* monotonic */
-    uint64_t ready_epochs[CLAIM_KINDS];
+    uint64_t ready_epochs[EPOCHS];
     struct timer_watch timers;
 };
 
@@ -284,6 +284,7 @@ static void settle(struct committer *committer, const struct known *before,
         memcmp(engine->ready_epochs, before->ready_epochs, sizeof engine->ready_epochs) != 0;
     for (enum claim_kind kind = 0; kind < CLAIM_KINDS; kind++)
         engine->ready_epochs[kind] += result->ready.is_made[kind];
+    engine->ready_epochs[EPOCH_PLACES] += result->ready.is_place;
     if (result->ready.count || result->ready.is_any || result->ready.is_place)
         park_wake(engine, &result->ready);
     while ((request = queue_pop(&result->empty)) != NULL)

@@ -123,6 +123,7 @@ static void note_changed(struct batch *batch)
 {
     batch->ready.is_any = true;
     batch->limits = NULL;
+    batch->turns = NULL;
 }
 
 static cairn_code check_room(struct batch *batch, struct request *request)

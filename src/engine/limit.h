@@ -16,20 +16,28 @@
 cairn_code limits_list(const struct store_ops *ops, struct store_tx *tx,
                        struct limit_row **ret_rows, size_t *ret_count, cairn_error *reterr);
 
+/* Which group was served last, of claims that are alike; while limits are locked. */
+struct lane_turn {
+    const char *group; /* NULL: none was */
+    bool is_changed;
+};
+enum { TURNS = HABITS * CLAIM_KINDS };
+
 /* batch_limit.c: the limits that may matter to tasks that a claim names, or to tokens that went back; locked if
- * there are any.  They are read once in a batch. */
+ * there are any.  They are read once in a batch.  *is_limited: whether there probably are some; then, whether there
+ * are. */
 cairn_code batch_limits_for_claim(struct batch *batch, const cairn_claim_options *claim,
-                                  struct limits **ret_limits);
+                                  bool *is_limited, struct limits **ret_limits);
 /* All limits, with what leases and rates have used of them. */
-cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, bool is_locking,
-                       struct limits *limits, cairn_error *reterr);
+cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, struct limits *limits,
+                       cairn_error *reterr);
 
 /* A place is free. */
 void batch_note_free(struct batch *batch);
 /* The lease of a task that counts has ended. */
 cairn_code batch_note_place(struct batch *batch, const char *type, const char *group,
                             bool is_released);
-/* Writes what is spent of rates. */
+/* Writes what is spent of rates, and whose turn it was. */
 cairn_code batch_write_limits(struct batch *batch);
 
 /* batch_lane.c: how much of a claim's room is for types that have lanes, as far as it is known that there are any;
@@ -38,7 +46,7 @@ size_t lanes_part(struct batch *batch, const struct demand *demand, enum claim_k
                   size_t room);
 bool lanes_are_known(struct batch *batch, const struct demand *demand, enum claim_kind kind);
 void lanes_seen(struct batch *batch, const struct demand *demand, enum claim_kind kind,
-                bool has_lanes);
+                bool has_lanes, bool has_others);
 
 /* Leases at most `room` tasks of lanes to the claims of a group. */
 cairn_code claim_take_lanes(struct batch *batch, struct claim_group *group,

@@ -101,6 +101,9 @@ struct ready_types {
  * give or take types that share an entry. */
 enum { MISSING_NOTED = 256 };
 
+/* Rise whenever jobs, or steps, may have become claimable, and places of limits free. */
+enum { EPOCH_PLACES = CLAIM_KINDS, EPOCHS };
+
 /* What is remembered of claims that are alike; others share it, too, if chance will have it. */
 enum { HABITS = 64 };
 
@@ -110,15 +113,22 @@ struct claim_habit {
     struct {
         int64_t until_us; /* 0: it had some */
         uint64_t epoch;   /* the engine's ready_epochs of that time */
+        bool is_limited;  /* it had some, and limits have refused them */
+        uint64_t place_epoch;
     } empty[CLAIM_KINDS];
 };
 
 /* What is remembered of claims that are alike and ask for lanes; by all committers, since groups take turns among
- * all claims. */
+ * all claims.  Under a limit the store remembers which group was served last, for all processes. */
 struct lane_habit {
-    bool has_lanes;                 /* there were types that have lanes */
-    bool is_lanes_turn;             /* lanes get the larger half */
-    char last_group[GROUP_MAX + 1]; /* of the lane that was served last */
+    bool has_lanes;     /* there were types that have lanes */
+    bool is_lanes_turn; /* lanes get the larger half */
+    bool was_limited;   /* a limit mattered */
+    bool has_last;      /* last_group says something */
+    /* There was nothing of types without lanes.  That holds for a moment, as in claim_habit. */
+    int64_t no_plain_until_us;
+    uint64_t no_plain_epoch;
+    char last_group[GROUP_MAX + 1]; /* of the lane that was served last, if no limit matters */
 };
 
 /* Wake-ups are counted by hash of the worker's name; the first count is that of waits for an end. */
@@ -186,8 +196,7 @@ struct local_engine {
     pthread_cond_t write_work, read_work, watch_work;
     struct request_queue writes, reads, parked;
     struct gathering gathering;
-    uint64_t
-        ready_epochs[CLAIM_KINDS]; /* rise whenever jobs, or steps, may have become claimable */
+    uint64_t ready_epochs[EPOCHS];
     struct lane_habit lane_habits[HABITS][CLAIM_KINDS];
     int64_t
         park_deadline_us; /* monotonic: when the first parked claim's time is over; 0: none */
@@ -224,8 +233,8 @@ int64_t committer_next_us(const struct committer *committer);
 /* Jobs and steps may have become claimable.  With the lock held. */
 static inline void note_any_ready(struct local_engine *engine)
 {
-    engine->ready_epochs[CLAIM_JOBS]++;
-    engine->ready_epochs[CLAIM_STEPS]++;
+    for (int i = 0; i < EPOCHS; i++)
+        engine->ready_epochs[i]++;
 }
 
 /* A request has come.  With the lock held. */

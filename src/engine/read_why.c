@@ -91,7 +91,7 @@ static cairn_code find_limits(struct question *q)
     NEED(limits, q->error);
     TRY(STORE(q, list_limits, NULL, &first, 1, &count));
     if (count)
-        TRY(limits_read(q->ops, q->tx, false, limits, q->error));
+        TRY(limits_read(q->ops, q->tx, limits, q->error));
     q->limits = limits;
     return CAIRN_OK;
 }

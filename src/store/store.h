@@ -175,10 +175,11 @@ struct lane_range {
     const char *from, *to;
 };
 
-/* How many leases count of a type and group. */
+/* How many leases count of a type and group; or a turn: the group that was served last. */
 struct lane_use {
-    const char *type, *group;
-    int64_t count;
+    const char *type; /* NULL: a turn */
+    const char *group;
+    int64_t count; /* of a turn its number */
 };
 
 /* When the next timer is due; 0: never. */

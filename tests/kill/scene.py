@@ -37,12 +37,16 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def post(url, body):
+def post(url, body, method='POST'):
     """The answer's JSON; whatever goes wrong is an exception.  A text is sent as it is."""
     text = body if isinstance(body, str) else json.dumps(body)
-    request = urllib.request.Request(url, text.encode(), {'Content-Type': 'application/json'})
+    request = urllib.request.Request(url, text.encode(), {'Content-Type': 'application/json'}, method=method)
     with urllib.request.urlopen(request, timeout=20) as answer:
         return json.loads(answer.read())
+
+
+def put(url, body):
+    return post(url, body, 'PUT')
 
 
 class Sqlite:

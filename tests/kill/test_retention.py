@@ -10,18 +10,16 @@ They are killed with SIGKILL at random.  In the end nothing that has ended is le
 whole history, and keys answer the old ids.  The output is TAP.
 """
 import itertools
-import json
 import random
 import shutil
 import sys
 import tempfile
 import time
 import urllib.error
-import urllib.request
 
 sys.dont_write_bytecode = True
 import scene as stage       # pylint: disable=wrong-import-position
-from scene import Checks, post, say     # pylint: disable=wrong-import-position
+from scene import Checks, post, put, say     # pylint: disable=wrong-import-position
 
 TIMEOUT = 150               # of the test
 BATCHES, KILLS = (60, 60) if stage.IS_LONG else (12, 10)
@@ -95,10 +93,7 @@ def work_off(asker):
 
 
 def put_policy(asker):
-    request = urllib.request.Request(
-        next(asker.urls) + '/v1/retention', method='PUT', headers={'Content-Type': 'application/json'},
-        data=json.dumps({'jobs': {'succeeded': KEEP_MS}, 'instances': {'completed': KEEP_MS}}).encode())
-    urllib.request.urlopen(request, timeout=20).close()
+    put(next(asker.urls) + '/v1/retention', {'jobs': {'succeeded': KEEP_MS}, 'instances': {'completed': KEEP_MS}})
 
 
 def left(store):

@@ -37,7 +37,8 @@ void act_limit(struct sim *sim, int engine)
         cairn_limit_spec *spec = &request->in.limit;
         *spec = (cairn_limit_spec)CAIRN_LIMIT_DEFAULTS;
         spec->name = name;
-        spec->types = types[sim_below(sim, 6)];
+        int kind = sim_below(sim, 6);
+        spec->types = kind == 5 && sim->has_functions ? "f%" : types[kind];
         spec->per_group = sim_chance(sim, 50);
         bool is_rated = sim_chance(sim, 25);
         if (!is_rated || sim_chance(sim, 50))

@@ -248,7 +248,7 @@ TEST(groups_of_starts_take_turns)
         start_in(&fw, "ann", "{}");
     start_in(&fw, "bob", "{}");
     start_in(&fw, NULL, "{}");
-    take_groups(&fw, 4, "ann bob  ann", tasks);
+    take_groups(&fw, 4, " ann bob ann", tasks);
     take_groups(&fw, 4, "ann ann ann", tasks);
     wf_close(&fw);
 }

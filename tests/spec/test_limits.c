@@ -163,10 +163,10 @@ TEST(a_limit_for_each_group_counts_each)
     add(&world, "t.v1", "b", 1);
     add(&world, "t.v1", NULL, 3);
     add(&world, "t.v1", "c", 3);
-    cairn_page *tasks = claim_groups(&world, only_t, 10, "a b c  a c ");
+    cairn_page *tasks = claim_groups(&world, only_t, 10, " a b c  a c");
     cairn_page_free(claim_groups(&world, only_t, 10, ""));
-    report(&world, tasks, 2, CAIRN_COMPLETE); /* c */
-    report(&world, tasks, 1, CAIRN_COMPLETE); /* b, which has no more */
+    report(&world, tasks, 3, CAIRN_COMPLETE); /* c */
+    report(&world, tasks, 2, CAIRN_COMPLETE); /* b, which has no more */
     cairn_page_free(claim_groups(&world, only_t, 10, "c"));
     cairn_page_free(tasks);
     close_world(&world);
@@ -316,6 +316,24 @@ TEST(no_group_is_passed_over)
     close_world(&world);
 }
 
+/* Two processes that claim by turns: each goes on where the other one has ended. */
+TEST(groups_take_turns_over_all_processes)
+{
+    static const char *const wanted[] = {"a b", "c d", "e a", "b c", "d e", ""};
+    struct world world, other;
+    open_world(&world);
+    other = world;
+    if (world.other)
+        other.engine = world.other;
+    put(&world,
+        (cairn_limit_spec){.name = "l", .types = "t.v1", .concurrency = 2, .per_group = true});
+    for (const char *group = "a\0b\0c\0d\0e\0"; *group; group += 2)
+        add(&world, "t.v1", group, 3);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        cairn_page_free(claim_groups(i % 2 ? &other : &world, only_t, 2, wanted[i]));
+    close_world(&world);
+}
+
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 TEST(a_rate_is_a_bucket_of_tokens)
@@ -390,7 +408,26 @@ static void wait_for_one(void *arg)
     cairn_page_free(tasks);
 }
 
-static void check_woken_by(struct world *world, cairn_engine *waiter)
+/* What ends a lease, but for the end of its time. */
+static void complete(struct world *world, const cairn_page *tasks)
+{
+    report(world, tasks, 0, CAIRN_COMPLETE);
+}
+
+static void cancel(struct world *world, const cairn_page *tasks)
+{
+    CHECK_DONE(world,
+               cairn_job_cancel(world->engine, cairn_page_task(tasks, 0)->id, &world->error));
+}
+
+static void delete (struct world *world, const cairn_page *tasks)
+{
+    CHECK_DONE(world,
+               cairn_job_delete(world->engine, cairn_page_task(tasks, 0)->id, &world->error));
+}
+
+static void check_woken_by(struct world *world, cairn_engine *waiter,
+                           void (*end)(struct world *, const cairn_page *))
 {
     struct sleeper sleeper;
     struct waiting waiting = {.engine = waiter};
@@ -400,7 +437,7 @@ static void check_woken_by(struct world *world, cairn_engine *waiter)
     CHECK_INT(cairn_page_count(tasks), 1);
     sleeper_start(&sleeper, wait_for_one, &waiting);
     sleeper_await(&sleeper);
-    report(world, tasks, 0, CAIRN_COMPLETE);
+    end(world, tasks);
     sleeper_join(&sleeper);
     CHECK(waiting.code == CAIRN_OK, "%s", waiting.error.message);
     CHECK_INT(waiting.count, 1);
@@ -411,7 +448,23 @@ TEST(a_claim_that_waits_is_woken_by_a_place)
 {
     struct world world;
     open_world(&world);
-    check_woken_by(&world, world.engine);
+    check_woken_by(&world, world.engine, complete);
+    close_world(&world);
+}
+
+TEST(a_claim_that_waits_is_woken_by_a_cancel)
+{
+    struct world world;
+    open_world(&world);
+    check_woken_by(&world, world.engine, cancel);
+    close_world(&world);
+}
+
+TEST(a_claim_that_waits_is_woken_by_a_deletion)
+{
+    struct world world;
+    open_world(&world);
+    check_woken_by(&world, world.engine, delete);
     close_world(&world);
 }
 
@@ -420,7 +473,7 @@ TEST(a_claim_in_another_process_is_woken_by_a_place)
     struct world world;
     open_world(&world);
     if (world.other)
-        check_woken_by(&world, world.other);
+        check_woken_by(&world, world.other, complete);
     close_world(&world);
 }
 

@@ -195,3 +195,22 @@ TEST(lanes_give_in_turns_and_their_leases_count)
     CHECK_INT(count, 2);
     commit(rig);
 }
+
+TEST(turns_are_kept_beside_the_counts)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    const struct turn_row turns[] = {{.number = 3, .group = "a"}, {.number = 127, .group = ""}};
+    const struct turn_row later = {.number = 3, .group = "b"};
+    struct lane_use *uses;
+    size_t count;
+    begin_write(rig);
+    MUST(rig, rig->ops->put_turns(rig->tx, turns, 2, &rig->error));
+    MUST(rig, rig->ops->put_turns(rig->tx, &later, 1, &rig->error));
+    MUST(rig, rig->ops->count_leases(rig->tx, true, &uses, &count, &rig->error));
+    CHECK_INT(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        CHECK(!uses[i].type, "a turn has the type %s", uses[i].type);
+        CHECK_STR(uses[i].group, uses[i].count == 3 ? "b" : "");
+    }
+    commit(rig);
+}

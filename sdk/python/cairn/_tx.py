@@ -28,7 +28,7 @@ Rows = Sequence[Sequence[Any]]
 Plan = Generator[Statement, Rows, T]
 
 # The version of SQLite's tables that these statements were written for, and what came with which version.
-_SCHEMA = 36
+_SCHEMA = 37
 _METADATA_SCHEMA = 8
 _INTAKE_SCHEMA = 9
 _TAGS_SCHEMA = 21

@@ -7,10 +7,11 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
-/* A statement by itself: those that follow see what the one before has committed. */
+/* A statement by itself: those that follow see what the one before has committed, even if they are sent with it. */
 static cairn_code lock(struct store_tx *tx, cairn_error *reterr)
 {
-    return postgres_run(postgres_session_of(tx), PG_LOCK_LIMITS, NULL, NULL, reterr);
+    struct postgres_params params = {.arena = tx->arena};
+    return postgres_queue(postgres_session_of(tx), PG_LOCK_LIMITS, &params, reterr);
 }
 
 cairn_code postgres_put_limit(struct store_tx *tx, const struct limit_row *row,
@@ -93,6 +94,13 @@ cairn_code postgres_put_buckets(struct store_tx *tx, const struct bucket_row *ro
 {
     return postgres_write_rows(tx, PG_PUT_BUCKETS, &bucket_row_type, COLUMNS_INSERT, rows,
                                count, reterr);
+}
+
+cairn_code postgres_put_turns(struct store_tx *tx, const struct turn_row *rows, size_t count,
+                              cairn_error *reterr)
+{
+    return postgres_write_rows(tx, PG_PUT_TURNS, &turn_row_type, COLUMNS_INSERT, rows, count,
+                               reterr);
 }
 
 cairn_code postgres_add_group_types(struct store_tx *tx, const char *const *types, size_t count,

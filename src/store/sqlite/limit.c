@@ -100,6 +100,12 @@ cairn_code sqlite_put_buckets(struct store_tx *tx, const struct bucket_row *rows
     return CAIRN_OK;
 }
 
+cairn_code sqlite_put_turns(struct store_tx *tx, const struct turn_row *rows, size_t count,
+                            cairn_error *reterr)
+{
+    return rows_write(tx, Q_PUT_TURN, &turn_row_type, rows, count, reterr);
+}
+
 cairn_code sqlite_add_group_types(struct store_tx *tx, const char *const *types, size_t count,
                                   cairn_error *reterr)
 {

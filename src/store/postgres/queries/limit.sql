@@ -82,7 +82,8 @@ SELECT g.id
 
 
 -- name: count_leases
--- How many leases count, of each type and group: of jobs, and of steps.
+-- How many leases count, of each type and group: of jobs, and of steps.  Then the turns, without a type: group and
+-- number.
 --
 -- Reads idx_workflow_run_counted and idx_workflow_step_counted, which are as long as there are such leases.
 SELECT r.type, r."group", count(*)
@@ -94,6 +95,9 @@ SELECT s.task_type, s."group", count(*)
   FROM workflow.workflow_step AS s
  WHERE s.locked_by IS NOT NULL AND s.is_counted
  GROUP BY s.task_type, s."group"
+ UNION ALL
+SELECT NULL, t."group", t.number
+  FROM workflow.workflow_limit_turn AS t
 
 
 -- name: list_buckets
@@ -126,6 +130,19 @@ SELECT {bucket.values}
  WHERE given.level > 0
 ON CONFLICT (limit_name, "group") DO UPDATE
    SET {bucket.excluded}
+
+
+-- name: put_turns
+-- doing: write a limit
+-- Which groups were served last.
+--
+--   $1..  an array for each column
+INSERT INTO workflow.workflow_limit_turn
+       ({turn.insert})
+SELECT {turn.values}
+  FROM (SELECT {turn.arrays insert}) AS given
+ON CONFLICT (number) DO UPDATE
+   SET {turn.excluded}
 
 
 -- name: add_group_types

@@ -74,7 +74,8 @@ DELETE FROM workflow_limit_bucket
 
 
 -- name: count_leases
--- How many leases count, of each type and group: of jobs, and of steps.
+-- How many leases count, of each type and group: of jobs, and of steps.  Then the turns, without a type: group and
+-- number.
 --
 -- Reads idx_workflow_run_counted and idx_workflow_step_counted, which are as long as there are such leases.
 SELECT type, "group", count(*)
@@ -85,7 +86,10 @@ SELECT type, "group", count(*)
 SELECT task_type, "group", count(*)
   FROM workflow_step INDEXED BY idx_workflow_step_counted
  WHERE locked_by IS NOT NULL AND is_counted = 1
- GROUP BY task_type, "group";
+ GROUP BY task_type, "group"
+ UNION ALL
+SELECT NULL, "group", number
+  FROM workflow_limit_turn;
 
 
 -- name: list_buckets
@@ -114,6 +118,15 @@ ON CONFLICT (limit_name, "group") DO UPDATE
 --   :limit_name, :group  which
 DELETE FROM workflow_limit_bucket
  WHERE limit_name = :limit_name AND "group" = coalesce(:group, '');
+
+
+-- name: put_turn
+-- doing: write a limit
+-- Which group was served last.
+INSERT INTO workflow_limit_turn ({turn.insert})
+VALUES ({turn.values})
+ON CONFLICT (number) DO UPDATE
+   SET {turn.excluded};
 
 
 -- name: add_group_type
