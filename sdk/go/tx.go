@@ -35,10 +35,10 @@ type txJob struct {
 }
 
 type txStart struct {
-	workflow, input, key, metadata, tags string
-	version                              int32
-	at                                   time.Time
-	delay                                time.Duration
+	workflow, input, key, metadata, tags, group string
+	version                                     int32
+	at                                          time.Time
+	delay                                       time.Duration
 }
 
 // TxID is the id of a job or instance that was recorded in a transaction.
@@ -122,7 +122,7 @@ func (t *Tx) Start(ctx context.Context, workflow string, input any, options *Sta
 	if err != nil {
 		return TxID{}, err
 	}
-	start := &txStart{workflow: workflow, input: string(text), key: o.Key, version: o.Version, at: o.At, delay: o.Delay}
+	start := &txStart{workflow: workflow, input: string(text), key: o.Key, version: o.Version, at: o.At, delay: o.Delay, group: o.Group}
 	if start.metadata, err = txMetadata(o.Metadata); err != nil {
 		return TxID{}, err
 	}

@@ -27,7 +27,7 @@ RETURNING id::text`
 SELECT workflow.start(workflow => $1::text, input => $2::text::jsonb, key => $3::text, version => $4::int,
                       start_at => CASE WHEN $6::bigint > 0 THEN now() + $6::bigint * interval '1 microsecond'
                                        ELSE $5::timestamptz END,
-                      metadata => $7::text::jsonb, id => $8::text::uuid{tags})::text`
+                      metadata => $7::text::jsonb, id => $8::text::uuid{more})::text`
 )
 
 // timeOrNull is NULL for the zero time.
@@ -76,11 +76,16 @@ func (postgresTx) start(ctx context.Context, t *Tx, start *txStart) (TxID, error
 	var id TxID
 	args := []any{start.workflow, start.input, nullable(start.key), start.version, timeOrNull(start.at),
 		start.delay.Microseconds(), nullable(start.metadata), own}
-	tags := ""
+	more := ""
 	if start.tags != "" {
-		tags, args = ", tags => $9::text::jsonb", append(args, start.tags)
+		args = append(args, start.tags)
+		more = fmt.Sprintf(", tags => $%d::text::jsonb", len(args))
 	}
-	err := t.query(ctx, strings.Replace(postgresStart, "{tags}", tags, 1), args...).Scan(&id.ID)
+	if start.group != "" {
+		args = append(args, start.group)
+		more += fmt.Sprintf(`, "group" => $%d::text`, len(args))
+	}
+	err := t.query(ctx, strings.Replace(postgresStart, "{more}", more, 1), args...).Scan(&id.ID)
 	id.Existing = id.ID != own
 	return id, err
 }

@@ -38,8 +38,8 @@ RETURNING id`
 	sqliteFind = `SELECT id FROM workflow_run WHERE idempotency_key = ?`
 
 	sqliteStart = `
-INSERT INTO workflow_intake (id, workflow, version, input, key, start_at, metadata, tags)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO workflow_intake (id, workflow, version, input, key, start_at, metadata, tags{columns})
+VALUES (?, ?, ?, ?, ?, ?, ?, ?{values})
 ON CONFLICT DO NOTHING
 RETURNING id`
 
@@ -146,8 +146,13 @@ func (s sqliteTx) start(ctx context.Context, t *Tx, start *txStart) (TxID, error
 		at = dueTime(now, start.at, start.delay).UnixMicro()
 	}
 	id := TxID{ID: newID(now)}
-	err := t.query(ctx, sqliteStart, id.ID, start.workflow, start.version, start.input, nullable(start.key), at, nullable(start.metadata),
-		orEmpty(start.tags)).Scan(&id.ID)
+	columns, values := "", ""
+	args := []any{id.ID, start.workflow, start.version, start.input, nullable(start.key), at, nullable(start.metadata), orEmpty(start.tags)}
+	if start.group != "" {
+		columns, values, args = `, "group"`, ", ?", append(args, start.group)
+	}
+	statement := strings.NewReplacer("{columns}", columns, "{values}", values).Replace(sqliteStart)
+	err := t.query(ctx, statement, args...).Scan(&id.ID)
 	if isNoRows(err) {
 		id.Existing = true
 		err = t.query(ctx, sqliteFindStart, start.workflow, start.key).Scan(&id.ID)

@@ -192,7 +192,7 @@ func TestAnInstanceIsStartedWithTheTransaction(t *testing.T) {
 	onEach(t, func(t *testing.T, db *database) {
 		ctx := context.Background()
 		tx, finish := db.begin(t)
-		id := must[cairn.TxID](t)(tx.Start(ctx, "order", map[string]int{"n": 17}, &cairn.StartOptions{Key: "order-17"}))
+		id := must[cairn.TxID](t)(tx.Start(ctx, "order", map[string]int{"n": 17}, &cairn.StartOptions{Key: "order-17", Group: "ann"}))
 		if err := finish(true); err != nil {
 			t.Fatal(err)
 		}
@@ -226,6 +226,9 @@ func TestAnInstanceIsStartedWithTheTransaction(t *testing.T) {
 		run := cairn.InstanceOf[map[string]int](engine, id.ID)
 		if output := must[map[string]int](t)(run.Result(ctx)); output["n"] != 17 {
 			t.Error(output)
+		}
+		if row := must[*cairn.Instance](t)(run.Get(ctx)); row.Group != "ann" {
+			t.Error(row.Group)
 		}
 		if _, err := cairn.InstanceOf[any](engine, lost.ID).Get(ctx); !errors.Is(err, cairn.ErrNotFound) {
 			t.Error(err)

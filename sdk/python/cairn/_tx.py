@@ -34,6 +34,7 @@ _INTAKE_SCHEMA = 9
 _TAGS_SCHEMA = 21
 _LIMITS_SCHEMA = 24
 _GROUP_SCHEMA = 31
+_START_GROUP_SCHEMA = 34
 _OPEN_ONCE = "open the store once: cairn.open(url).close()"
 _MAX_NAME = 256
 _MAX_PAYLOAD = 1 << 20
@@ -77,6 +78,7 @@ class _Start:
     input: str
     key: Optional[str]
     at: Optional[Time]
+    group: str = ""
 
 
 def _name(field: str, text: str) -> str:
@@ -168,12 +170,15 @@ class _Postgres:
     def start(self, start: _Start) -> Plan[TxId]:
         given = {"id": str(uuid.uuid4()), "workflow": start.workflow, "input": start.input, "key": start.key,
                  "version": start.version, "start_at": None if start.at is None else to_time(start.at)}
+        group = ""
+        if start.group:
+            group, given["group"] = ', "group" => CAST(:group AS text)', start.group
         try:
             rows = yield Statement(
                 f"SELECT CAST({self._schema}.start(workflow => CAST(:workflow AS text),"
                 " input => CAST(CAST(:input AS text) AS jsonb), key => CAST(:key AS text),"
                 " version => CAST(:version AS integer), start_at => CAST(CAST(:start_at AS text) AS timestamptz),"
-                " id => CAST(CAST(:id AS text) AS uuid)) AS text)", given, has_rows=True)
+                f" id => CAST(CAST(:id AS text) AS uuid){group}) AS text)", given, has_rows=True)
         except Exception as error:
             if _sqlstate(error) == "23503":
                 raise _unknown_workflow(start) from error
@@ -259,13 +264,17 @@ class _SQLite:
 
     def start(self, start: _Start) -> Plan[TxId]:
         self._need(_INTAKE_SCHEMA)
-        id = str(uuid.uuid4())
+        id, column, value = str(uuid.uuid4()), "", ""
+        given = {"id": id, "workflow": start.workflow, "version": start.version, "input": start.input,
+                 "key": start.key, "start_at": None if start.at is None else to_us(start.at)}
+        if start.group:
+            self._need(_START_GROUP_SCHEMA)
+            column, value, given["group"] = ', "group"', ", :group", start.group
         try:
             yield Statement(
-                "INSERT INTO workflow_intake (id, workflow, version, input, key, start_at)"
-                " VALUES (:id, :workflow, :version, :input, :key, :start_at) ON CONFLICT DO NOTHING",
-                {"id": id, "workflow": start.workflow, "version": start.version, "input": start.input,
-                 "key": start.key, "start_at": None if start.at is None else to_us(start.at)}, has_rows=False)
+                f"INSERT INTO workflow_intake (id, workflow, version, input, key, start_at{column})"
+                f" VALUES (:id, :workflow, :version, :input, :key, :start_at{value}) ON CONFLICT DO NOTHING",
+                given, has_rows=False)
         except Exception as error:
             if "the workflow, or this version of it, does not exist" in str(error):
                 raise _unknown_workflow(start) from error
@@ -307,12 +316,13 @@ class _Plans:
         return (yield from dialect.start(start))
 
 
-def _start_of(workflow: Any, input: Any, version: int, key: Optional[str], at: Optional[Time]) -> _Start:
+def _start_of(workflow: Any, input: Any, version: int, key: Optional[str], at: Optional[Time],
+              group: str) -> _Start:
     name = str(getattr(workflow, "name", workflow))
     if version == 0 and not isinstance(workflow, str):
         version = workflow.version
     return _Start(_name("workflow", name), _number("version", version, 0), _payload("input", input),
-                  None if key is None else _name("key", key), at)
+                  None if key is None else _name("key", key), at, group and _name("group", group))
 
 
 class Tx(_Plans):
@@ -368,7 +378,7 @@ class Tx(_Plans):
         return self._run(self._enqueue([_job_of_spec(spec) for spec in specs]))
 
     def start(self, workflow: "Union[str, FunctionType[P, Any]]", input: "Union[P, Unset]" = UNSET, *,
-              version: int = 0, key: Optional[str] = None, at: Optional[Time] = None) -> TxId:
+              version: int = 0, key: Optional[str] = None, at: Optional[Time] = None, group: str = "") -> TxId:
         """Starts an instance of a workflow when your transaction commits; NotFound if there is no such workflow.
 
         Any engine that has the store open turns it into the instance with this id, within a second.
@@ -385,7 +395,7 @@ class Tx(_Plans):
         ...     db.instance(made.id).get().input
         {'item': 'book'}
         """
-        return self._run(self._start(_start_of(workflow, input, version, key, at)))
+        return self._run(self._start(_start_of(workflow, input, version, key, at, group)))
 
 
 class AsyncTx(_Plans):
@@ -416,9 +426,9 @@ class AsyncTx(_Plans):
         return await self._run(self._enqueue([_job_of_spec(spec) for spec in specs]))
 
     async def start(self, workflow: "Union[str, FunctionType[P, Any]]", input: "Union[P, Unset]" = UNSET, *,
-                    version: int = 0, key: Optional[str] = None, at: Optional[Time] = None) -> TxId:
+                    version: int = 0, key: Optional[str] = None, at: Optional[Time] = None, group: str = "") -> TxId:
         """Starts an instance of a workflow, as ``Tx.start()``."""
-        return await self._run(self._start(_start_of(workflow, input, version, key, at)))
+        return await self._run(self._start(_start_of(workflow, input, version, key, at, group)))
 
 
 def tx(connection: Any, *, schema: str = "workflow") -> Tx:

@@ -161,7 +161,7 @@ def test_start_in_the_transaction(shop: Tuple[str, Driver]) -> None:
     second = tx.start("order", {"n": 2}, key="order-1")
     third = tx.start("order", version=1)
     old = tx.start("order", key="known")
-    later = tx.start("order", at=LATER)
+    later = tx.start("order", at=LATER, group="ann")
     driver.commit()
     driver.close()
     assert (first.existing, second.existing, second.id) == (False, True, first.id)
@@ -179,6 +179,7 @@ def test_start_in_the_transaction(shop: Tuple[str, Driver]) -> None:
             assert db.instance(third.id).result(timeout=30) == {}
         assert db.instance(later.id).get().status == "pending"
         assert db.instance(later.id).get().start_at == LATER
+        assert (db.instance(later.id).get().group, db.instance(third.id).get().group) == ("ann", "")
     assert {"n": 2} not in seen
 
 
