@@ -751,6 +751,9 @@ struct cairn_limit {
     const cairn_limit_rate *rate; /* NULL: none */
     bool per_group;
     int64_t created_at_us, updated_at_us;
+    int32_t taken; /* tasks that match and are leased */
+    int32_t
+        waiting; /* tasks that match and could be claimed, as far as they are counted (10000 of a type) */
 };
 
 /* Makes a limit, or replaces the one of this name.  What is leased already counts, and stays. */

@@ -357,6 +357,9 @@ func TestLimits(t *testing.T) {
 		if row.Group != "ann" {
 			t.Errorf("%+v", row)
 		}
+		if found := find(); found.Taken != 0 || found.Waiting != 1 {
+			t.Errorf("%+v", found)
+		}
 		check(t, db.DeleteLimit(ctx, name))
 		if err := db.DeleteLimit(ctx, name); !errors.Is(err, cairn.ErrNotFound) || find() != nil {
 			t.Error(err)

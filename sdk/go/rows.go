@@ -213,6 +213,8 @@ type Limit struct {
 	PerGroup    bool      `json:"per_group"`             // for each group, not in the whole store
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
+	Taken       int32     `json:"taken"`   // tasks that match and are leased
+	Waiting     int32     `json:"waiting"` // tasks that match and could be claimed, up to 10000 of a type
 }
 
 // Rate is a bucket of N tokens, which is filled evenly in PerMS milliseconds.

@@ -7,6 +7,7 @@
 #include "engine/totals.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 /* A metric without labels of users.  Those that share a name stand together, and their
@@ -251,6 +252,30 @@ static void write_type_gauge(struct buf *buf, const struct metrics_output *given
     }
 }
 
+static void write_limit_gauge(struct buf *buf, const struct metrics_output *given,
+                              size_t member, const char *name, const char *help)
+{
+    if (!given->limit_count)
+        return;
+    write_head(buf, name, "gauge", help);
+    for (size_t i = 0; i < given->limit_count; i++) {
+        const struct limit_item *limit = &given->limits[i];
+        write_name(buf, name, "", "limit", limit->name);
+        buf_printf(buf, "} %" PRId64 "\n", *(const int64_t *)((const char *)limit + member));
+    }
+}
+
+static void write_limits(struct buf *buf, const struct metrics_output *given)
+{
+    write_limit_gauge(buf, given, offsetof(struct limit_item, taken), "cairn_limit_taken",
+                      "Tasks that are leased and that the limit matches.");
+    write_limit_gauge(buf, given, offsetof(struct limit_item, waiting), "cairn_limit_waiting",
+                      "Tasks that can be claimed and that the limit matches; at most 10000 of "
+                      "each type are counted.");
+    write_limit_gauge(buf, given, offsetof(struct limit_item, is_full), "cairn_limit_full",
+                      "1 if no place is free, in one group at least.");
+}
+
 static void write_now(struct buf *buf, const struct metrics_output *given)
 {
     write_type_gauge(buf, given, TYPE_READY, "cairn_type_ready",
@@ -261,6 +286,7 @@ static void write_now(struct buf *buf, const struct metrics_output *given)
                      "How long the oldest task that can be claimed has waited, by type.");
     write_type_gauge(buf, given, TYPE_WORKERS, "cairn_type_workers",
                      "Live workers that claim the type.");
+    write_limits(buf, given);
     write_gauge(buf, "cairn_dlq_open", "Open records of the dead letter queue, up to 10000.",
                 given->dead);
     write_gauge(buf, "cairn_approvals_waiting",

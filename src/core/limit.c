@@ -185,6 +185,19 @@ bool limits_give_token(struct limits *limits, const char *type, const char *grou
     return add(limits, type, group, 0, -1);
 }
 
+void limit_sum(const struct limit_state *limit, int64_t *ret_taken, bool *ret_is_full)
+{
+    *ret_taken = 0;
+    *ret_is_full = false;
+    for (size_t i = 0; i < limit->slot_count; i++) {
+        const struct limit_use *use = limit->slots[i];
+        if (!use)
+            continue;
+        *ret_taken += use->leased;
+        *ret_is_full |= limit->row->concurrency && use->leased >= limit->row->concurrency;
+    }
+}
+
 bool limits_next_spent(struct limits *limits, size_t *at, struct bucket_row *ret_row)
 {
     size_t before = 0;

@@ -70,6 +70,9 @@ bool limits_take(struct limits *limits, const char *type, const char *group);
 bool limits_untake(struct limits *limits, const char *type, const char *group);
 bool limits_give_token(struct limits *limits, const char *type, const char *group);
 
+/* How many places are taken in all; and whether there is none left, in one group at least. */
+void limit_sum(const struct limit_state *limit, int64_t *ret_taken, bool *ret_is_full);
+
 /* The next bucket that was changed, as it is to be written; false: there is no more.  *at begins at 0. */
 bool limits_next_spent(struct limits *limits, size_t *at, struct bucket_row *ret_row);
 

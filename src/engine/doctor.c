@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/retention.h"
+#include "engine/limit.h"
 #include "engine/read.h"
 
 #include <ctype.h>
@@ -213,5 +214,6 @@ cairn_code answer_doctor(struct question *q)
     look_at_space(q, &facts);
     TRY(look_at_retention(q));
     TRY(look_at_types(q));
+    TRY(doctor_limits(q));
     return doctor_flow(q);
 }

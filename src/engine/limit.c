@@ -58,8 +58,9 @@ static const char *keep(struct arena *arena, const char *text, bool *failed)
     return copy;
 }
 
-/* As users see it, in the arena. */
-static bool show(struct arena *arena, const struct limit_row *row, cairn_limit *ret_limit)
+/* As users see it, in the arena.  figures: NULL: not known. */
+static bool show(struct arena *arena, const struct limit_row *row,
+                 const struct limit_figures *figures, cairn_limit *ret_limit)
 {
     bool failed = false;
     cairn_limit_rate *rate = arena_zalloc(arena, sizeof *rate);
@@ -72,15 +73,18 @@ static bool show(struct arena *arena, const struct limit_row *row, cairn_limit *
                                .rate = row->rate_n ? rate : NULL,
                                .per_group = row->is_per_group,
                                .created_at_us = row->created_at_us,
-                               .updated_at_us = row->updated_at_us};
+                               .updated_at_us = row->updated_at_us,
+                               .taken = figures ? (int32_t)figures->taken : -1,
+                               .waiting = figures ? (int32_t)figures->waiting : -1};
     return !failed;
 }
 
 static cairn_code answer_with(struct arena *arena, struct request *request,
-                              const struct limit_row *row, cairn_error *reterr)
+                              const struct limit_row *row, const struct limit_figures *figures,
+                              cairn_error *reterr)
 {
     cairn_limit *item = arena_zalloc(arena, sizeof *item);
-    NEED(item && show(arena, row, item), reterr);
+    NEED(item && show(arena, row, figures, item), reterr);
     request->out.page = (struct page_output){.limits = item, .count = 1};
     return CAIRN_OK;
 }
@@ -96,7 +100,9 @@ cairn_code answer_limit(struct question *q)
     cairn_code code = STORE(q, get_limit, q->request->in.id, &row);
     if (code)
         return code == CAIRN_E_NOT_FOUND ? no_limit(q->error, q->request->in.id) : code;
-    return answer_with(q->arena, q->request, &row, q->error);
+    struct limit_figures figures;
+    TRY(question_limits(q, &row, 1, &figures));
+    return answer_with(q->arena, q->request, &row, &figures, q->error);
 }
 
 cairn_code answer_limits(struct question *q)
@@ -106,11 +112,13 @@ cairn_code answer_limits(struct question *q)
     struct page_output *page = &q->request->out.page;
     struct limit_row *rows = arena_array(q->arena, room, sizeof *rows);
     cairn_limit *items = arena_array(q->arena, room, sizeof *items);
-    NEED(rows && items, q->error);
+    struct limit_figures *figures = arena_array(q->arena, room, sizeof *figures);
+    NEED(rows && items && figures, q->error);
     TRY(STORE(q, list_limits, in->cursor, rows, room, &count));
     *page = (struct page_output){.limits = items, .count = count < room ? count : in->limit};
+    TRY(question_limits(q, rows, page->count, figures));
     for (size_t i = 0; i < page->count; i++)
-        NEED(show(q->arena, &rows[i], &items[i]), q->error);
+        NEED(show(q->arena, &rows[i], &figures[i], &items[i]), q->error);
     if (count == room)
         page->next = items[in->limit - 1].name;
     return CAIRN_OK;
@@ -163,7 +171,7 @@ cairn_code batch_put_limit(struct batch *batch, struct request *request)
     } else {
         TRY(code);
         if (is_same(&old, &row))
-            return answer_with(&request->arena, request, &old, batch->error);
+            return answer_with(&request->arena, request, &old, NULL, batch->error);
         row.created_at_us = old.created_at_us;
         /* A bucket of another rate says nothing. */
         if (old.rate_n != row.rate_n || old.rate_per_ms != row.rate_per_ms ||
@@ -174,7 +182,7 @@ cairn_code batch_put_limit(struct batch *batch, struct request *request)
         return CAIRN_OK;
     TRY(STORE(batch, put_limit, &row));
     workset_count_leases(batch, row.types);
-    return answer_with(&request->arena, request, &row, batch->error);
+    return answer_with(&request->arena, request, &row, NULL, batch->error);
 }
 
 cairn_code batch_delete_limit(struct batch *batch, struct request *request)
@@ -188,5 +196,5 @@ cairn_code batch_delete_limit(struct batch *batch, struct request *request)
     }
     TRY(code);
     TRY(STORE(batch, delete_limit, request->in.id));
-    return answer_with(&request->arena, request, &row, batch->error);
+    return answer_with(&request->arena, request, &row, NULL, batch->error);
 }

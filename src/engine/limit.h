@@ -32,6 +32,21 @@ cairn_code batch_limits_for_claim(struct batch *batch, const cairn_claim_options
 cairn_code limits_read(const struct store_ops *ops, struct store_tx *tx, struct limits *limits,
                        cairn_error *reterr);
 
+/* limit_use.c: what is used of limits now.  Of `waiting` at most TYPE_COUNT_MAX are counted of each type. */
+struct limit_figures {
+    int64_t taken, waiting;
+    int64_t oldest_us; /* since when the oldest task that waits has been ready; 0: none waits */
+    bool is_full;      /* no place is free, in one group at least */
+};
+struct question;
+cairn_code question_limits(struct question *q, const struct limit_row *rows, size_t count,
+                           struct limit_figures *ret_figures);
+/* The same for metrics: names after the first TOTAL_NAMES_MAX count as "other". */
+cairn_code question_limit_items(struct question *q, struct limit_item **ret_items,
+                                size_t *ret_count);
+/* Limits that are full for long, or match nothing. */
+cairn_code doctor_limits(struct question *q);
+
 /* A place is free. */
 void batch_note_free(struct batch *batch);
 /* The lease of a task that counts has ended. */

@@ -6,6 +6,7 @@
  * what the store has: the same from every process, and not less than any answer before.
  */
 #include "engine/batch.h"
+#include "engine/limit.h"
 #include "engine/read.h"
 #include "engine/totals.h"
 
@@ -85,6 +86,9 @@ cairn_code answer_metrics(struct question *q)
     TRY(STORE(q, count_needs, &needs));
     TRY(STORE(q, measure, &metrics->size_bytes));
     TRY(read_types(q, &sums->names, metrics));
+    struct limit_item *limits;
+    TRY(question_limit_items(q, &limits, &metrics->limit_count));
+    metrics->limits = limits;
     metrics->all = &sums->items->total;
     metrics->sums = sums->items + 1;
     metrics->sum_count = sums->count - 1;

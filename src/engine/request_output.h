@@ -242,6 +242,13 @@ struct purge_output {
 };
 
 /* What /metrics tells. */
+/* A limit in the metrics. */
+struct limit_item {
+    const char *name;
+    int64_t taken, waiting;
+    int64_t is_full; /* 1 or 0; of "other" how many are */
+};
+
 struct metrics_output {
     cairn_stats stats;            /* the counters are those of all processes */
     const struct total_sum *sums; /* of types and workflows */
@@ -249,6 +256,8 @@ struct metrics_output {
     const struct total *all;
     const struct type_item *types; /* those that are labels, and "other" */
     size_t type_count;
+    const struct limit_item *limits;
+    size_t limit_count;
     int64_t now_us, approvals, dead;
     uint64_t size_bytes;
     int32_t schema;

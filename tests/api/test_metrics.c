@@ -142,6 +142,29 @@ TEST(waiting_and_handling_are_histograms_whose_buckets_hold_what_is_below_them)
     caller_close(&caller);
 }
 
+TEST(limits_are_told_by_name_and_no_more_than_a_hundred)
+{
+    struct caller caller;
+    char target[64];
+    caller_open(&caller);
+    call_for(&caller, 200, "GET", "/metrics", NULL);
+    CHECK_INT(lines(&caller, "cairn_limit_taken{"), 0);
+    for (int i = 0; i < 102; i++) {
+        snprintf(target, sizeof target, "/v1/limits/l%03d", i);
+        call_for(&caller, 200, "PUT", target, "{\"types\":\"mail\",\"concurrency\":1}");
+        CHECK(json_is_null(part(&caller, "taken")), "%s", caller.text);
+    }
+    add_job(&caller, "mail");
+    add_job(&caller, "mail");
+    take(&caller, "mail");
+    CHECK_VALUE(&caller, "cairn_limit_taken{limit=\"l000\"}", 1);
+    CHECK_VALUE(&caller, "cairn_limit_waiting{limit=\"l099\"}", 1);
+    CHECK_VALUE(&caller, "cairn_limit_full{limit=\"l099\"}", 1);
+    CHECK_VALUE(&caller, "cairn_limit_taken{limit=\"other\"}", 2);
+    CHECK_INT(lines(&caller, "cairn_limit_taken{"), 101);
+    caller_close(&caller);
+}
+
 TEST(what_there_is_now_is_told_by_type)
 {
     struct caller caller;

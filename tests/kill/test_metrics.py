@@ -127,6 +127,14 @@ def enqueue(url, kind, count):
         stage.post(f'{url}/v1/jobs', {'type': kind})
 
 
+def limit_mails(url):
+    """Limits have metrics of their own once there is one."""
+    body = json.dumps({'types': 'mail', 'concurrency': 2}).encode()
+    request = urllib.request.Request(f'{url}/v1/limits/mails', body, {'Content-Type': 'application/json'}, method='PUT')
+    with urllib.request.urlopen(request, timeout=stage.STUCK_SECONDS):
+        pass
+
+
 def enqueued(url):
     return Exposition(scrape(url)).samples[('cairn_jobs_enqueued_total', ())]
 
@@ -196,6 +204,7 @@ def play(scene, docs, checks):
     scene.start()
     for url in (one, two):
         wait_until_ready(url)
+    limit_mails(one)
     enqueue(one, HOSTILE, 30)
     enqueue(two, 'mail', 20)
     seen = wait_for(one, 50), wait_for(two, 50)

@@ -623,6 +623,81 @@ TEST(limits_are_listed_and_removed)
     close_world(&world);
 }
 
+static void check_use(struct world *world, const char *name, int taken, int waiting)
+{
+    cairn_page *page;
+    CHECK_DONE(world, cairn_limit_get(world->engine, name, &page, &world->error));
+    CHECK_INT(cairn_page_limit(page, 0)->taken, taken);
+    CHECK_INT(cairn_page_limit(page, 0)->waiting, waiting);
+    cairn_page_free(page);
+    CHECK_DONE(world, cairn_limit_list(world->engine, NULL, 10, &page, &world->error));
+    for (size_t i = 0; i < cairn_page_count(page); i++) {
+        const cairn_limit *limit = cairn_page_limit(page, i);
+        if (strcmp(limit->name, name) != 0)
+            continue;
+        CHECK_INT(limit->taken, taken);
+        CHECK_INT(limit->waiting, waiting);
+    }
+    cairn_page_free(page);
+}
+
+TEST(a_limit_says_what_is_taken_and_what_waits)
+{
+    struct world world;
+    open_virtual_world(&world);
+    put(&world, (cairn_limit_spec){.name = "all", .types = "%", .concurrency = 100});
+    put(&world,
+        (cairn_limit_spec){.name = "t", .types = "t.%", .concurrency = 1, .per_group = true});
+    put(&world,
+        (cairn_limit_spec){.name = "none", .types = "x", .rate_n = 1, .rate_per_ms = 1});
+    add(&world, "t.v1", "a", 3);
+    add(&world, "t.v1", "b", 2);
+    add(&world, "u.v1", NULL, 4);
+    check_use(&world, "t", 0, 5);
+    cairn_page *tasks = claim(&world, only_t, 10);
+    CHECK_INT(cairn_page_count(tasks), 2);
+    check_use(&world, "t", 2, 3);
+    check_use(&world, "all", 2, 7);
+    check_use(&world, "none", 0, 0);
+    report(&world, tasks, 0, CAIRN_COMPLETE);
+    check_use(&world, "t", 1, 3);
+    advance(&world, 31000); /* the other lease is lost */
+    check_use(&world, "t", 0, 4);
+    cairn_page_free(tasks);
+    close_world(&world);
+}
+
+static void check_finding(struct world *world, const char *result, const char *part)
+{
+    cairn_page *page;
+    bool is_found = false;
+    CHECK_DONE(world, cairn_doctor(world->engine, &page, &world->error));
+    for (size_t i = 0; i < cairn_page_count(page); i++) {
+        const cairn_finding *finding = cairn_page_finding(page, i);
+        is_found |= strcmp(finding->check, "limits") == 0 &&
+                    strcmp(finding->result, result) == 0 && strstr(finding->text, part);
+    }
+    CHECK(is_found, "the doctor does not say: %s", part);
+    cairn_page_free(page);
+}
+
+TEST(the_doctor_tells_of_limits_that_are_full_for_long_or_match_nothing)
+{
+    struct world world;
+    open_virtual_world(&world);
+    put(&world, (cairn_limit_spec){.name = "t", .types = "t.%", .concurrency = 1});
+    check_finding(&world, "warning", "such as \"t\" for \"t.%\"");
+    add(&world, "t.v1", "a", 3);
+    cairn_page_free(claim(&world, only_t, 1));
+    check_finding(&world, "ok", "1 limit is set");
+    advance(&world, 61 * 60 * 1000);
+    cairn_page_free(claim(&world, only_t, 1));
+    check_finding(&world, "warning", "1 tasks have places, 2 wait, the oldest for 36");
+    put(&world, (cairn_limit_spec){.name = "t", .types = "t.%", .concurrency = 2});
+    check_finding(&world, "ok", "1 limit is set");
+    close_world(&world);
+}
+
 TEST(what_is_no_limit_is_refused)
 {
     static const cairn_limit_spec bad[] = {

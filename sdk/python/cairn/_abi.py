@@ -269,6 +269,8 @@ class cairn_limit(Structure):
     per_group: bool
     created_at_us: int
     updated_at_us: int
+    taken: int
+    waiting: int
 
 
 class cairn_task(Structure):
@@ -915,6 +917,8 @@ cairn_limit._fields_ = [
     ("per_group", c_bool),
     ("created_at_us", c_int64),
     ("updated_at_us", c_int64),
+    ("taken", c_int32),
+    ("waiting", c_int32),
 ]
 
 cairn_task._fields_ = [

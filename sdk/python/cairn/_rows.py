@@ -440,6 +440,8 @@ class Limit(_Plain):
     per_group: bool = False
     created_at: Optional[datetime] = None
     updated_at: Optional[datetime] = None
+    taken: Optional[int] = None  # tasks that match and are leased; None before it was read
+    waiting: Optional[int] = None  # tasks that match and could be claimed
 
 
 @_row(frozen=True)

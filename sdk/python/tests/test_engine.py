@@ -339,6 +339,7 @@ def test_limits(db: cairn.Engine) -> None:
     assert (mail.name, mail.concurrency, mail.rate, mail.per_group) == ("mail", 2, None, True)
     assert (slow.types, slow.concurrency, slow.rate, slow.per_group) == ("slow.v1", 0, (5, 60.0), False)
     assert db.enqueue("mail.v1", group="ann").get().group == "ann"
+    assert [(limit.taken, limit.waiting) for limit in db.limits()] == [(0, 1), (0, 0)]
     db.limit_delete("slow")
     with pytest.raises(cairn.NotFound):
         db.limit_delete("slow")
