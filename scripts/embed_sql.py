@@ -13,6 +13,15 @@ noun, each under its name:
 
 `doing` completes the error message "could not ..."; without it the name does, with spaces.
 
+What several queries of a store have in common is a part, written once:
+
+    -- part: matches
+    -- What it means, and its parameters.
+    (@status = $1 AND @seq < $2)
+
+`{matches r}` in a query stands for its lines, with `r.` in place of each @; `{matches}` for the same without an alias.
+A part may name parts that stand before it.
+
 QUERY_H gets the enum ENUM: PREFIX_LIST_EVENTS and so on, and ENUM_COUNT last.  SQL_H gets the
 texts, SQL_LIST_EVENTS and so on; a table of names, messages and texts by number, `sql_queries`;
 the migrations in order, `migrations`; and for SQLite `whole_schema`, the tables as all migrations together leave them in a new
@@ -52,6 +61,10 @@ class Query:
         self.lines = []
 
 
+class Part(Query):
+    """Lines that queries name."""
+
+
 def is_statement(line):
     return line.strip() and not line.strip().startswith("--")
 
@@ -59,11 +72,11 @@ def is_statement(line):
 def read_queries(path):
     queries = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        field = re.fullmatch(r"-- (name|doing): (.*)", line)
-        if field and field[1] == "name":
+        field = re.fullmatch(r"-- (name|part|doing): (.*)", line)
+        if field and field[1] != "doing":
             if not re.fullmatch(r"[a-z][a-z0-9_]*", field[2]):
                 sys.exit(f"{path}:{number}: \"{field[2]}\" is not a name of lower case letters")
-            queries.append(Query(field[2], f"{path}:{number}"))
+            queries.append((Query if field[1] == "name" else Part)(field[2], f"{path}:{number}"))
         elif field and queries:
             queries[-1].doing = field[2]
         elif is_statement(line) and not queries:
@@ -81,6 +94,35 @@ def check(queries):
         if query.name in seen:
             sys.exit(f"{query.where}: {query.name} is also at {seen[query.name]}")
         seen[query.name] = query.where
+
+
+def write_parts(query, parts):
+    """Puts the lines of parts into a query; those behind the first are indented as it is."""
+    def write(found):
+        part = parts.get(found[1])
+        if not part:
+            sys.exit(f"{query.where}: there is no part \"{found[1]}\" before it")
+        part.is_used = True
+        alias = f"{found[2]}." if found[2] else ""
+        begun = found.start() - (found.string.rfind("\n", 0, found.start()) + 1)
+        return "\n".join(part.lines).replace("@", alias).replace("\n", "\n" + " " * begun)
+
+    text = re.sub(r"\{([a-z_]+)(?: ([a-z_]+))?\}", write, "\n".join(query.lines))
+    query.lines = text.splitlines()
+
+
+def take_parts(queries):
+    """The queries alone, with what they name of parts."""
+    parts = {}
+    for query in queries:
+        write_parts(query, parts)
+        if isinstance(query, Part):
+            query.is_used = False
+            parts[query.name] = query
+    for part in parts.values():
+        if not part.is_used:
+            sys.exit(f"{part.where}: no query names {part.name}")
+    return [query for query in queries if not isinstance(query, Part)]
 
 
 def write_out(queries, dialect):
@@ -233,6 +275,7 @@ def main():
     migrations = sorted((folder / "migrations").glob("*.sql"))
     queries = [query for path in files for query in read_queries(path)]
     check(queries)
+    queries = take_parts(queries)
     write_out(queries, folder.name)
     for path, text in ((query_h, query_header(queries, folder.name, enum, prefix)),
                        (sql_h, sql_header(queries, migrations, folder.name, enum, prefix))):

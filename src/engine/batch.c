@@ -328,6 +328,7 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
     else
         code = commit(batch);
     if (!code) {
+        batch_looked(batch);
         count(batch);
         wake_waits(batch);
         wake_walks(batch);
@@ -382,6 +383,7 @@ static cairn_code try_commit(struct committer *committer, struct request_queue *
     }
     count_commit(&batch, began_us);
     ret_result->ready = batch.ready;
+    ret_result->nothing = batch.nothing;
     if (batch.due_us)
         ret_result->due_in_us = batch.due_us > now_us ? batch.due_us - now_us : 0;
     ret_result->is_due_known = batch.is_due_known;

@@ -105,6 +105,7 @@ struct batch {
     bool is_alone;      /* one request by itself: it may wait for a lock */
 
     LIST(struct row_name) names; /* in the order of the requests */
+    bool are_places_asked;       /* the steps that they name, and those behind them */
 
     /* The workset: struct workset_job and struct workset_instance by id. */
     struct id_map jobs, instances;
@@ -135,6 +136,18 @@ struct batch {
     bool may_ahead, is_sending;     /* is_sending: they are being asked */
     bool
         are_all_completed; /* reports name only jobs that succeeded, and nothing was told before */
+    /* Whether there is something of a kind that was left out: asked with the commit.  habit: NULL if not. */
+    struct {
+        struct claim_habit *habit;
+        enum claim_kind kind;
+        bool is_any;
+    } look;
+    /* Whether the store has steps before those in hand: asked before these are known.  demand: NULL if not. */
+    struct {
+        struct demand *demand;
+        struct steps_in_hand told;
+        bool is_any;
+    } before;
     bool is_spoilt; /* a claim of those has left the batch: it is to be repeated without them */
     LIST(struct passage) passages;
     LIST(struct lease_view) leases; /* of functions that were claimed */
@@ -143,6 +156,7 @@ struct batch {
     int64_t commit_us;              /* how long the commit before took */
     struct tally tally;
     struct ready_types ready;
+    struct ready_types nothing;      /* claims have found that there is no more for these */
     struct limits *limits;           /* locked; NULL: not needed so far */
     struct lane_turn *turns;         /* of lanes; NULL if `limits` is */
     LIST(struct lane_name) released; /* tasks whose tokens go back */
@@ -408,6 +422,10 @@ const char *claim_name(const cairn_claim_options *claim, size_t index);
 /* Whether it asks for tasks of this type; version: of a function, else 0.  park.c */
 bool claim_names(const cairn_claim_options *claim, const char *type, int32_t version);
 cairn_code batch_claim(struct batch *batch);
+/* What the request's claim asks for, shared with those that ask for the same. */
+cairn_code batch_find_demand(struct batch *batch, struct request *request);
+/* The commit has told whether there is something of a kind that claims have left out. */
+void batch_looked(struct batch *batch);
 
 /* Jobs can be asked for while what is written before them is under way, in one round trip.  Plans this
  * (batch->ahead) for the first claims of the batch, if nothing else can come in between.  are_made: jobs are inserted, for
@@ -415,6 +433,11 @@ cairn_code batch_claim(struct batch *batch);
  * log are used by what comes before. */
 cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_made,
                             size_t events);
+/* Whether the store has steps that come before those that the batch is going to have in hand, and which types are
+ * blocked, is asked together with the locks of the steps that are reported.  batch_hand.c */
+cairn_code claim_look_ahead(struct batch *batch);
+cairn_code claim_looked_ahead(struct batch *batch);
+
 /* What comes before was sent; if not, the claims are not asked ahead. */
 cairn_code batch_claim_ahead(struct batch *batch, bool is_sent);
 /* Until when it is believed that a store has none of what it had none of now. */

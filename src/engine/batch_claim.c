@@ -25,7 +25,8 @@
  *
  * Many stores have work of one kind only.  So a kind of which there was nothing is left out for a moment,
  * as if it were exhausted, by claims that the other kind fills.  Only what other processes make in that
- * moment may have to wait for its end: what this process makes ends it.
+ * moment may have to wait for its end: what this process makes ends it.  When the moment is over, a commit
+ * that claims of the other kind asks along whether there is something of it now.
  */
 #include "engine/workset.h"
 
@@ -119,7 +120,7 @@ static struct demand *known_demand(struct batch *batch, const cairn_claim_option
     return demand;
 }
 
-static cairn_code find_demand(struct batch *batch, struct request *request)
+cairn_code batch_find_demand(struct batch *batch, struct request *request)
 {
     const cairn_claim_options *claim = request_claim(request);
     bool is_final = request->op == OP_CLAIM && claim->wait_ms == 0;
@@ -193,9 +194,68 @@ static bool is_left_out(const struct batch *batch, const struct demand *demand,
            batch->began.wall_us < demand->habit->empty[kind].until_us;
 }
 
+/* A kind of which there was nothing is not asked for while the other one has work: whether there is something
+ * now is asked with the commit, and counts for the next claim.  Only where claims follow each other. */
+#define EMPTY_LOOK_US US_PER_SEC
+
+static bool may_look(const struct batch *batch, const struct demand *demand,
+                     enum claim_kind kind)
+{
+    const struct claim_habit *habit = demand->habit;
+    int64_t until_us = habit->empty[kind].until_us, now_us = batch->began.wall_us;
+    bool is_made = batch->ready.is_made[kind] || (kind == CLAIM_STEPS && batch->in_hand.count);
+    return batch->ops->look_for_tasks && !batch->is_alone && !demand->is_final &&
+           !demand->is_exhausted[kind] && !is_made && !is_place_free(batch, habit, kind) &&
+           until_us && now_us >= until_us && now_us < until_us + EMPTY_LOOK_US &&
+           !habit->empty[!kind].until_us &&
+           habit->empty[kind].epoch == batch->ready_epochs[kind];
+}
+
+/* Unless the claim had to ask for the kind after all. */
+static cairn_code look(struct batch *batch, const struct claim_group *group,
+                       enum claim_kind kind)
+{
+    const struct demand *demand = group->shares->request->demand;
+    struct step_claim wanted;
+    if (batch->look.habit || !may_look(batch, demand, kind))
+        return CAIRN_OK;
+    batch->look.habit = demand->habit;
+    batch->look.kind = kind;
+    TRY(claim_want_steps(batch, group, &wanted));
+    return STORE(batch, look_for_tasks, &wanted, kind == CLAIM_STEPS, &batch->look.is_any);
+}
+
 static bool is_limited(const struct demand *demand)
 {
     return demand->is_limited[CLAIM_JOBS] || demand->is_limited[CLAIM_STEPS];
+}
+
+/* What a later claim for the same need not ask for: if this one has taken all that there was. */
+static void note_nothing(struct batch *batch, const struct demand *demand)
+{
+    const cairn_claim_options *claim = demand->claim;
+    if (batch->ready.is_made[CLAIM_STEPS] || !demand->is_exhausted[CLAIM_JOBS] ||
+        !is_left_out(batch, demand, CLAIM_STEPS) || is_limited(demand) ||
+        demand->has_step_lanes || claim->runtime || claim->function_count ||
+        lanes_are_known(batch, demand, CLAIM_JOBS) ||
+        lanes_are_known(batch, demand, CLAIM_STEPS))
+        return;
+    batch->nothing = (struct ready_types){0};
+    for (size_t i = 0; i < claim->type_count; i++)
+        ready_types_add(&batch->nothing, claim->types[i], 0);
+    if (batch->nothing.is_any || batch->nothing.count != claim->type_count)
+        batch->nothing.count = 0;
+}
+
+void batch_looked(struct batch *batch)
+{
+    if (batch->look.habit && batch->look.is_any)
+        batch->look.habit->empty[batch->look.kind].until_us = 0;
+    else if (batch->look.habit)
+        note_empty(batch, batch->look.habit, batch->look.kind);
+    for (const struct demand *demand = batch->demands; demand; demand = demand->next)
+        if (!batch->nothing.count)
+            note_nothing(batch, demand);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -327,13 +387,16 @@ static bool is_ahead(const struct batch *batch, const struct request *first)
     return batch->ahead && batch->ahead->shares->request == first;
 }
 
-/* Whether all of them came with reports and do not wait: such a claim takes what is quickly found. */
-static bool are_quick(const struct claim_group *group)
+/* Whether an empty answer need not be sure: a claim that comes with a report and does not wait takes what is quickly
+ * found, and one that waits is woken by what comes, where there are threads for it. */
+static bool are_quick(const struct batch *batch, const struct claim_group *group)
 {
-    for (size_t i = 0; i < group->count; i++)
-        if (group->shares[i].request->op != OP_REPORT ||
-            request_claim(group->shares[i].request)->wait_ms > 0)
+    for (size_t i = 0; i < group->count; i++) {
+        const struct request *request = group->shares[i].request;
+        bool is_waiting = request_claim(request)->wait_ms > 0;
+        if (is_waiting ? !batch->engine->may_park_unasked : request->op != OP_REPORT)
             return false;
+    }
     return true;
 }
 
@@ -343,8 +406,10 @@ static cairn_code claim(struct batch *batch, struct request *first)
     struct demand *demand = first->demand;
     struct claim_group group;
     bool is_asked = is_ahead(batch, first);
-    bool has_jobs = is_asked || !is_left_out(batch, demand, CLAIM_JOBS);
-    bool has_steps = !is_asked && !is_left_out(batch, demand, CLAIM_STEPS);
+    bool has_jobs = is_asked || (!is_left_out(batch, demand, CLAIM_JOBS) &&
+                                 !may_look(batch, demand, CLAIM_JOBS));
+    bool has_steps = !is_asked && !is_left_out(batch, demand, CLAIM_STEPS) &&
+                     !may_look(batch, demand, CLAIM_STEPS);
     bool has_few_steps = has_jobs == has_steps ? committer->has_few_steps : has_jobs;
     enum claim_kind few = has_few_steps ? CLAIM_STEPS : CLAIM_JOBS;
     enum claim_kind many = has_few_steps ? CLAIM_JOBS : CLAIM_STEPS;
@@ -361,9 +426,11 @@ static cairn_code claim(struct batch *batch, struct request *first)
         add_equals(batch, &group);
     TRY(lease_kind(batch, &group, many, group.room - group.taken[few] - group.taken[many]));
     bool is_enough =
-        is_left && (are_quick(&group) || (group.taken[many] > 0 && !demand->is_final));
+        is_left && (are_quick(batch, &group) || (group.taken[many] > 0 && !demand->is_final));
     if (group.taken[few] == half && !is_enough)
         TRY(lease_kind(batch, &group, few, group.room - half - group.taken[many]));
+    if (is_left)
+        TRY(look(batch, &group, few));
 
     if (has_choice && group.taken[CLAIM_STEPS] != group.taken[CLAIM_JOBS])
         committer->has_few_steps = group.taken[CLAIM_STEPS] < group.taken[CLAIM_JOBS];
@@ -436,11 +503,12 @@ cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_m
         return CAIRN_OK;
     for_each_request (request, batch)
         if (request_is_claiming(request))
-            TRY(find_demand(batch, request));
+            TRY(batch_find_demand(batch, request));
     if (lanes_are_known(batch, first->demand, CLAIM_JOBS) ||
         (!are_made && is_left_out(batch, first->demand, CLAIM_JOBS)) ||
         first->demand->is_exhausted[CLAIM_JOBS] ||
-        !is_left_out(batch, first->demand, CLAIM_STEPS))
+        (!is_left_out(batch, first->demand, CLAIM_STEPS) &&
+         !may_look(batch, first->demand, CLAIM_STEPS)))
         return CAIRN_OK;
     struct claim_group *group = arena_alloc(&batch->arena, sizeof *group);
     NEED(group, batch->error);
@@ -491,13 +559,15 @@ cairn_code batch_claim(struct batch *batch)
 {
     if (batch->ahead && !is_ahead_whole(batch))
         return batch_spoil(batch);
+    if (batch->before.demand && batch->ready.is_made[CLAIM_STEPS]) /* written since it looked */
+        batch->before.demand->none_before = CLAIM_FIRST;
     for_each_request (request, batch) {
         if (request->code || !request_is_claiming(request))
             continue;
         request->out.page = (struct page_output){0};
         if (request->op == OP_CLAIM) /* others were checked at their own turn */
             TRY(batch_check_runtime(batch, request));
-        TRY(find_demand(batch, request));
+        TRY(batch_find_demand(batch, request));
     }
     for_each_request (request, batch) {
         if (request->code || !request_is_claiming(request))

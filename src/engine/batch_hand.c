@@ -160,11 +160,69 @@ static cairn_code ask(struct batch *batch, struct claim_group *group, struct tur
             break;
     }
     bool is_all = !turn->told.is_alone && *ret_count + kept < room;
+    if (turn->count && turn->told.is_alone) {
+        demand->habit->is_hand_known = *ret_count == 0;
+        demand->habit->hand_priority = turn->told.first.priority;
+    }
     if (is_all)
         demand->none_before = CLAIM_LAST;
     else if (turn->count && *ret_before < room)
         demand->none_before = turn->told.first;
     return claim_give_leased(batch, group, rows, *ret_before);
+}
+
+/* ---- ahead ---------------------------------------------------------------------------------------
+ *
+ * Where one step follows the other, a batch has about as many steps in hand as its claims ask for, and of the
+ * priority that those of the batch before had.  So whether the store has something better is asked before they are known,
+ * together with the locks.  What turns out otherwise is asked again.
+ */
+
+static struct request *first_claim(const struct batch *batch)
+{
+    for_each_request (request, batch)
+        if (!request->code && !request->was_unsure && request_is_claiming(request) &&
+            !request_claim(request)->runtime)
+            return request;
+    return NULL;
+}
+
+cairn_code claim_look_ahead(struct batch *batch)
+{
+    struct request *first = first_claim(batch);
+    struct claim_share share = {.request = first, .room = 1};
+    struct claim_group group = {.shares = &share, .count = 1, .room = 1};
+    struct steps_in_hand *told = &batch->before.told;
+    struct step_claim wanted;
+    if (!first || batch->engine->is_order_strict || !batch->ops->look_for_tasks)
+        return CAIRN_OK;
+    TRY(batch_find_demand(batch, first));
+    struct demand *demand = first->demand;
+    if (!demand->habit->is_hand_known || lanes_are_known(batch, demand, CLAIM_STEPS))
+        return CAIRN_OK;
+    size_t count = claim_name_count(demand->claim);
+    *told =
+        (struct steps_in_hand){.first.priority = demand->habit->hand_priority,
+                               .types = arena_array(&batch->arena, count, sizeof *told->types),
+                               .is_alone = true};
+    NEED(told->types, batch->error);
+    for (size_t i = 0; i < count; i++)
+        if (!find_type(told->types, told->type_count, claim_name(demand->claim, i)))
+            told->types[told->type_count++] =
+                (struct type_in_hand){.name = claim_name(demand->claim, i)};
+    batch->before.demand = demand;
+    TRY(claim_want_steps(batch, &group, &wanted));
+    wanted.in_hand = told;
+    return STORE(batch, look_for_tasks, &wanted, true, &batch->before.is_any);
+}
+
+cairn_code claim_looked_ahead(struct batch *batch)
+{
+    struct demand *demand = batch->before.demand;
+    if (!demand || batch->before.is_any)
+        return CAIRN_OK;
+    demand->none_before = batch->before.told.first;
+    return learn_types(batch, demand, &batch->before.told);
 }
 
 static cairn_code take_turn(struct batch *batch, struct claim_group *group,

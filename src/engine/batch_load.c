@@ -205,7 +205,7 @@ static size_t add_places(const struct batch *batch, const struct row_name *name,
     if (!name->is_bare && (!instance || instance->is_busy))
         return 0;
     refs[count++] = (struct step_ref){name->id, name->seq};
-    if (name->request->op == OP_REPORT)
+    if (name->request->op == OP_REPORT && !batch->are_places_asked)
         refs[count++] = (struct step_ref){name->id, name->seq + 1};
     for (size_t i = 0; name->request->op == OP_COMMIT && i < commit->step_count; i++) {
         int32_t place = commit->steps[i].seq;
@@ -316,6 +316,26 @@ static bool is_any_absent(const struct batch *batch)
     return false;
 }
 
+/* Of reports about steps the places are known, too, so that one round trip brings all. */
+static cairn_code load_instances(struct batch *batch, const char **ids)
+{
+    size_t count = gather_ids(batch, false, ids), places = 0;
+    struct step_ref *refs = arena_array(&batch->arena, 2 * batch->names.count, sizeof *refs);
+    NEED(refs, batch->error);
+    for (size_t i = 0; i < batch->names.count; i++) {
+        const struct row_name *name = &batch->names.items[i];
+        if (name->is_job || name->is_bare || name->seq < 0 || workset_find(batch, name->id))
+            continue;
+        refs[places++] = (struct step_ref){name->id, name->seq};
+        if (name->request->op == OP_REPORT)
+            refs[places++] = (struct step_ref){name->id, name->seq + 1};
+    }
+    if (!places || batch->is_alone || !batch->ops->lock_flow)
+        return workset_load(batch, ids, count);
+    batch->are_places_asked = true;
+    return workset_load_flow(batch, ids, count, refs, places);
+}
+
 cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
 {
     for_each_request (request, batch)
@@ -327,7 +347,7 @@ cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
     NEED(ids, batch->error);
     TRY(complete_jobs(batch));
     TRY(workset_load_jobs(batch, ids, gather_ids(batch, true, ids)));
-    TRY(workset_load(batch, ids, gather_ids(batch, false, ids)));
+    TRY(load_instances(batch, ids));
     if (is_any_absent(batch))
         TRY(batch_take_intake(batch));
     TRY(prefetch(batch));

@@ -289,6 +289,8 @@ static void settle(struct committer *committer, const struct known *before,
         park_wake(engine, &result->ready);
     while ((request = queue_pop(&result->empty)) != NULL)
         settle_empty(engine, request, has_news, &woken);
+    if (!has_news && result->nothing.count)
+        park_note_nothing(engine, &result->nothing);
     if (engine->committer_count > 1 && engine->parked.count)
         pthread_cond_broadcast(&engine->write_work);
     pthread_mutex_unlock(&engine->lock);

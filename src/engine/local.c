@@ -71,7 +71,7 @@ static void submit(cairn_engine *base, struct request *request)
     if (is_taken && is_for_reader(engine, request)) {
         queue_push(&engine->reads, request);
         pthread_cond_signal(&engine->read_work);
-    } else if (is_taken) {
+    } else if (is_taken && !park_unasked(engine, request)) {
         queue_push(&engine->writes, request);
         committer_wake(engine);
     }
@@ -345,6 +345,7 @@ cairn_code local_engine_start(struct local_engine *engine, cairn_error *reterr)
 {
     bool is_started = true;
     engine->has_threads = true;
+    engine->may_park_unasked = keeps_timers(engine) && engine->store->ops->look_for_tasks;
     for (int i = 0; i < engine->committer_count && is_started; i++) {
         struct committer *committer = &engine->committers[i];
         is_started = start_thread(&committer->thread, run_committer, committer);

@@ -97,6 +97,14 @@ struct ready_types {
     bool is_place;             /* a lease that limits count has ended */
 };
 
+/* Types for which a batch has just found that there is no more: a claim for them that waits would find nothing, so it
+ * waits without asking.  Whatever would wake such a claim ends that, and so does a short time. */
+enum { NOTHING_MAX = 4 };
+struct nothing {
+    struct ready_types types; /* exact ones and prefixes, as claims name them */
+    int64_t until_us;         /* monotonic; 0: not so */
+};
+
 /* How often the trail tells of a handler that is missing: once in missing_throttle_ms for a type,
  * give or take types that share an entry. */
 enum { MISSING_NOTED = 256 };
@@ -116,6 +124,9 @@ struct claim_habit {
         bool is_limited;  /* it had some, and limits have refused them */
         uint64_t place_epoch;
     } empty[CLAIM_KINDS];
+    /* Steps in hand have filled a claim, and the store had none that came before them. */
+    bool is_hand_known;
+    double hand_priority;
 };
 
 /* What is remembered of claims that are alike and ask for lanes; by all committers, since groups take turns among
@@ -195,6 +206,9 @@ struct local_engine {
     pthread_mutex_t lock;
     pthread_cond_t write_work, read_work, watch_work;
     struct request_queue writes, reads, parked;
+    struct nothing nothings[NOTHING_MAX];
+    bool
+        may_park_unasked; /* asking takes a round trip, and there are threads that wake what waits */
     struct gathering gathering;
     uint64_t ready_epochs[EPOCHS];
     struct lane_habit lane_habits[HABITS][CLAIM_KINDS];
@@ -284,6 +298,9 @@ void waits_take(struct local_engine *engine, struct request_queue *ret_all);
 
 /* park.c; all with the lock held. */
 void park_add(struct local_engine *engine, struct request *request);
+/* Notes that there is no more for these types; whether a new claim is parked because of it. */
+void park_note_nothing(struct local_engine *engine, const struct ready_types *types);
+bool park_unasked(struct local_engine *engine, struct request *request);
 /* Takes those who wait for these types (NULL: all), in order, with room for so many tasks. */
 void park_take(struct local_engine *engine, const struct ready_types *ready, size_t room,
                struct request_queue *ret_taken);
@@ -325,6 +342,7 @@ struct batch_result {
     bool is_stuck;     /* what is due could not be had, so looking again at once is of no use */
     int64_t due_in_us; /* until the next timer; -1: none */
     struct ready_types ready;
+    struct ready_types nothing; /* for these there is no more; none: it is not known */
     struct request_queue empty; /* claims that found nothing and may wait */
     struct request_queue busy;  /* to be tried alone: another transaction holds their row */
 };

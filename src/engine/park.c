@@ -57,9 +57,87 @@ static bool is_waiting_for(const struct request *request, const struct ready_typ
     return false;
 }
 
+/* ---- without asking ------------------------------------------------------------------------- */
+
+#define NOTHING_US (100 * US_PER_MS)
+
+static bool is_same_types(const struct ready_types *types, const struct ready_types *others)
+{
+    if (types->count != others->count)
+        return false;
+    for (size_t i = 0; i < types->count; i++)
+        if (strcmp(types->names[i], others->names[i]) != 0)
+            return false;
+    return true;
+}
+
+static bool is_claim_for(const cairn_claim_options *claim, const struct ready_types *types)
+{
+    if (claim->type_count != types->count || claim->function_count || claim->runtime)
+        return false;
+    for (size_t i = 0; i < types->count; i++)
+        if (strcmp(claim->types[i], types->names[i]) != 0)
+            return false;
+    return true;
+}
+
+void park_note_nothing(struct local_engine *engine, const struct ready_types *types)
+{
+    struct nothing *oldest = engine->nothings;
+    for (struct nothing *at = engine->nothings; at < engine->nothings + NOTHING_MAX; at++) {
+        if (is_same_types(&at->types, types)) {
+            oldest = at;
+            break;
+        }
+        if (at->until_us < oldest->until_us)
+            oldest = at;
+    }
+    *oldest = (struct nothing){.types = *types,
+                               .until_us = clock_monotonic_us(&engine->clock) + NOTHING_US};
+}
+
+/* What would wake a claim for these types. */
+static bool is_woken(const struct ready_types *types, const struct ready_types *ready)
+{
+    for (size_t i = 0; i < types->count; i++)
+        for (size_t k = 0; k < ready->count; k++)
+            if (pattern_matches(types->names[i], ready->names[k]))
+                return true;
+    return false;
+}
+
+static void end_nothings(struct local_engine *engine, const struct ready_types *ready)
+{
+    for (struct nothing *at = engine->nothings; at < engine->nothings + NOTHING_MAX; at++)
+        if (at->until_us &&
+            (!ready || ready->is_any || ready->is_place || is_woken(&at->types, ready)))
+            at->until_us = 0;
+}
+
+bool park_unasked(struct local_engine *engine, struct request *request)
+{
+    const cairn_claim_options *claim = &request->in.claim;
+    int64_t now_us = clock_monotonic_us(&engine->clock);
+    if (!engine->may_park_unasked || request->op != OP_CLAIM || claim->wait_ms == 0 ||
+        engine->is_in_trouble || engine->is_foreign_news)
+        return false;
+    for (const struct nothing *at = engine->nothings; at < engine->nothings + NOTHING_MAX;
+         at++) {
+        if (at->until_us <= now_us || !is_claim_for(claim, &at->types))
+            continue;
+        request->wait_until_us = now_us + claim->wait_ms * US_PER_MS;
+        park_add(engine, request);
+        return true;
+    }
+    return false;
+}
+
+/* ---- waking --------------------------------------------------------------------------------- */
+
 void park_take(struct local_engine *engine, const struct ready_types *ready, size_t room,
                struct request_queue *ret_taken)
 {
+    end_nothings(engine, ready);
     struct request_queue rest = {0};
     struct request *request;
     while ((request = queue_pop(&engine->parked)) != NULL) {

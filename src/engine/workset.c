@@ -288,15 +288,33 @@ static cairn_code add_loaded(struct batch *batch, const struct instance_row *row
     return CAIRN_OK;
 }
 
+/* Some of their steps by the same round trip, and a question for the claims to come. */
+static cairn_code lock_flow(struct batch *batch, const struct missing *missing,
+                            const struct flow_locks *locks)
+{
+    TRY(STORE(batch, send_lock_flow, missing->ids, missing->count, locks->refs, locks->count));
+    TRY(claim_look_ahead(batch));
+    TRY(STORE(batch, lock_flow, missing->ids, missing->count, locks->refs, locks->count,
+              missing->rows, missing->results, locks->steps, locks->is_found));
+    return claim_looked_ahead(batch);
+}
+
 cairn_code workset_load(struct batch *batch, const char *const *ids, size_t count)
+{
+    return workset_load_with(batch, ids, count, NULL);
+}
+
+cairn_code workset_load_with(struct batch *batch, const char *const *ids, size_t count,
+                             const struct flow_locks *locks)
 {
     struct missing missing;
     TRY(find_missing(batch, ids, count, has_instance, sizeof(struct instance_row), &missing));
     if (missing.count == 0)
         return CAIRN_OK;
     struct instance_row *rows = missing.rows;
-    TRY(STORE(batch, lock_instances, missing.ids, missing.count, batch->is_alone, rows,
-              missing.results));
+    TRY(locks ? lock_flow(batch, &missing, locks)
+              : STORE(batch, lock_instances, missing.ids, missing.count, batch->is_alone, rows,
+                      missing.results));
     for (size_t i = 0; i < missing.count; i++) {
         bool is_busy = missing.results[i] == LOCK_BUSY;
         if (missing.results[i] == LOCK_ABSENT)

@@ -81,6 +81,19 @@ cairn_code workset_write_jobs(struct batch *batch);
 
 /* Reads and locks the instances that are not there yet.  ids are valid. */
 cairn_code workset_load(struct batch *batch, const char *const *ids, size_t count);
+/* Steps that are locked by the same round trip: places, sorted, each once. */
+struct flow_locks {
+    const struct step_ref *refs;
+    size_t count;
+    struct step_row *steps;
+    bool *is_found;
+};
+/* locks: NULL for none. */
+cairn_code workset_load_with(struct batch *batch, const char *const *ids, size_t count,
+                             const struct flow_locks *locks);
+/* Of none of them is anything in the workset.  Sorts the places. */
+cairn_code workset_load_flow(struct batch *batch, const char *const *ids, size_t count,
+                             struct step_ref *refs, size_t ref_count);
 struct workset_instance *workset_find(const struct batch *batch, const char *id); /* or NULL */
 
 /* As workset_take_job(); the steps of a new instance are written, too. */

@@ -93,20 +93,36 @@ static int compare_refs(const void *a, const void *b)
     return order ? order : (left->seq > right->seq) - (left->seq < right->seq);
 }
 
+/* Sorts places and drops repeats; how many are left. */
+static size_t sort_refs(struct step_ref *refs, size_t count)
+{
+    size_t unique = 0;
+    if (count)
+        qsort(refs, count, sizeof *refs, compare_refs);
+    for (size_t i = 0; i < count; i++)
+        if (unique == 0 || compare_refs(&refs[unique - 1], &refs[i]) != 0)
+            refs[unique++] = refs[i];
+    return unique;
+}
+
 /* The places to ask for, sorted, each once. */
 static size_t choose_refs(const struct batch *batch, const struct step_ref *refs, size_t count,
                           struct step_ref *chosen)
 {
-    size_t wanted = 0, unique = 0;
+    size_t wanted = 0;
     for (size_t i = 0; i < count; i++)
         if (is_wanted(batch, &refs[i]))
             chosen[wanted++] = refs[i];
-    if (wanted)
-        qsort(chosen, wanted, sizeof *chosen, compare_refs);
-    for (size_t i = 0; i < wanted; i++)
-        if (unique == 0 || compare_refs(&chosen[unique - 1], &chosen[i]) != 0)
-            chosen[unique++] = chosen[i];
-    return unique;
+    return sort_refs(chosen, wanted);
+}
+
+static cairn_code keep_found(struct batch *batch, const struct step_ref *refs, size_t count,
+                             const struct step_row *rows, const bool *is_found)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_found[i] && !workset_keep(find_any(batch, refs[i].instance_id), &rows[i]))
+            return fail_memory(batch->error);
+    return CAIRN_OK;
 }
 
 cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, size_t count)
@@ -118,10 +134,24 @@ cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, si
     count = choose_refs(batch, refs, count, chosen);
     if (count)
         TRY(STORE(batch, lock_steps, chosen, count, rows, is_found));
-    for (size_t i = 0; i < count; i++)
-        if (is_found[i] && !workset_keep(find_any(batch, chosen[i].instance_id), &rows[i]))
-            return fail_memory(batch->error);
-    return CAIRN_OK;
+    return keep_found(batch, chosen, count, rows, is_found);
+}
+
+/* The steps that reports name, and those behind them; what another claim holds is asked for when it is needed. */
+cairn_code workset_load_flow(struct batch *batch, const char *const *ids, size_t count,
+                             struct step_ref *refs, size_t ref_count)
+{
+    struct flow_locks locks = {.refs = refs};
+    NEED((locks.steps = arena_array(&batch->arena, ref_count, sizeof *locks.steps)) &&
+             (locks.is_found = arena_array(&batch->arena, ref_count, sizeof *locks.is_found)),
+         batch->error);
+    locks.count = sort_refs(refs, ref_count);
+    TRY(workset_load_with(batch, ids, count, &locks));
+    for (size_t i = 0; i < locks.count; i++) {
+        const struct workset_instance *instance = workset_find(batch, refs[i].instance_id);
+        locks.is_found[i] &= instance && !instance->is_busy && is_wanted(batch, &refs[i]);
+    }
+    return keep_found(batch, refs, locks.count, locks.steps, locks.is_found);
 }
 
 cairn_code workset_step(struct workset_instance *instance, int32_t seq,

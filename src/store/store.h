@@ -103,6 +103,8 @@ struct store_session {
      * After that a store that is silent for lock_wait_ms and a second is given up.  0: only the
      * store's own limits. */
     int64_t deadline_us;
+
+    uint64_t round_trips; /* to the database, so far; 0 where there is no way to it */
 };
 
 /* A transaction, between begin and commit. */

@@ -186,3 +186,65 @@ TEST(a_new_job_is_given_to_a_claim_that_waits_by_the_same_question)
     CHECK(rig_is_done(other), "it was forgotten");
     rig_done(&rig);
 }
+
+/* ---- waiting without asking ------------------------------------------------------------------ */
+
+/* However long the test takes: what is known stays so until something ends it. */
+static struct request *wait_for(struct rig *rig, const char *type)
+{
+    struct request *claim = rig_claim(rig, type, 60000);
+    for (size_t i = 0; i < NOTHING_MAX; i++)
+        if (rig->engine->nothings[i].until_us)
+            rig->engine->nothings[i].until_us = INT64_MAX;
+    rig_submit(rig, claim);
+    return claim;
+}
+
+/* The claim of a worker that has just been given all that there was. */
+TEST(a_claim_waits_without_asking_for_what_was_not_there_a_moment_ago)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    rig.engine->may_park_unasked = true;
+    struct request *first = wait_for(&rig, "a");
+    rig_run(&rig);
+    uint64_t commits = rig.engine->counters.commits;
+    struct request *second = wait_for(&rig, "a");
+    CHECK_INT(rig.engine->parked.count, 2);
+    rig_run(&rig);
+    CHECK_INT(rig.engine->counters.commits, commits);
+
+    struct request *other = wait_for(&rig, "b"); /* nobody has looked for it */
+    CHECK_INT(rig.engine->writes.count, 1);
+    rig_run(&rig);
+    CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a", NULL)), CAIRN_OK);
+    CHECK(rig_is_done(first) && !rig_is_done(second), "both, or none");
+    struct request *third = wait_for(&rig, "a"); /* the first has taken all */
+    CHECK_INT(rig.engine->writes.count, 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a", NULL)), CAIRN_OK);
+    CHECK(rig_is_done(second) && rig_is_done(third) && !rig_is_done(other), "they still wait");
+
+    CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a", NULL)), CAIRN_OK); /* for nobody */
+    struct request *late = wait_for(&rig, "a");
+    rig_run(&rig);
+    CHECK(rig_is_done(late) && late->out.page.count == 1, "there is a job for it");
+    rig_done(&rig);
+}
+
+TEST(a_claim_asks_after_news)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    rig.engine->may_park_unasked = true;
+    wait_for(&rig, "a");
+    rig_run(&rig);
+    pthread_mutex_lock(&rig.engine->lock);
+    park_wake(rig.engine, NULL); /* as after a commit of another process */
+    pthread_mutex_unlock(&rig.engine->lock);
+    uint64_t waiting = rig.engine->writes.count;
+    wait_for(&rig, "a");
+    CHECK_INT(rig.engine->writes.count, waiting + 1);
+    rig_run(&rig);
+    rig_done(&rig);
+}

@@ -432,6 +432,58 @@ TEST(memory_that_runs_out_leaves_nothing_half_written)
     rig_done(&rig);
 }
 
+/* ---- few callers ---------------------------------------------------------------------------- */
+
+/* While the first committer is in its commit. */
+struct meanwhile {
+    struct rig *rig;
+    bool may_begin; /* the second one, with a request that comes now */
+    size_t wanted;
+};
+
+static void look_at_second(void *arg)
+{
+    struct meanwhile *meanwhile = arg;
+    struct local_engine *engine = meanwhile->rig->engine;
+    rig_submit(meanwhile->rig, rig_enqueue(meanwhile->rig, "late.v1", NULL));
+    meanwhile->wanted = engine->gathering.wanted;
+    meanwhile->may_begin = committer_next_us(&engine->committers[1]) == 0;
+}
+
+/* As if there were two committers with threads; the second one only says whether it would begin. */
+static struct meanwhile commit_beside(struct rig *rig, size_t count)
+{
+    struct meanwhile meanwhile = {.rig = rig};
+    struct local_engine *engine = rig->engine;
+    struct faulty_rule rule = {
+        .verb = FAULTY_COMMIT, .call = 1, .meanwhile = look_at_second, .arg = &meanwhile};
+    engine->has_threads = true;
+    engine->committer_count = 2;
+    engine->committers[1] = (struct committer){.engine = engine, .index = 1};
+    CHECK(faulty_add(rig->faulty, &rule), "no memory");
+    for (size_t i = 0; i < count; i++)
+        rig_submit(rig, rig_enqueue(rig, "a.v1", NULL));
+    CHECK(committer_run_once(&engine->committers[0]), "it has not begun");
+    engine->has_threads = false;
+    engine->committer_count = 1;
+    faulty_calm(rig->faulty);
+    return meanwhile;
+}
+
+TEST(few_callers_do_not_wait_for_the_commit_of_another)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    CHECK(commit_beside(&rig, 2).may_begin, "a caller waits for another's commit");
+    CHECK_INT(rig.engine->gathering.wanted, 0); /* nor for callers who have been answered */
+    rig_run(&rig);
+    CHECK(commit_beside(&rig, 3).wanted > 1, "a second commit begins for each request");
+    CHECK(rig.engine->gathering.wanted > 0, "those who were answered are not waited for");
+    rig.engine->gathering.wanted = 0;
+    rig_run(&rig);
+    rig_done(&rig);
+}
+
 /* ---- cairn_wake() --------------------------------------------------------------------------- */
 
 static void wake(struct rig *rig, const char *worker)

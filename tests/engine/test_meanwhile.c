@@ -6,6 +6,8 @@
  */
 #include "rig.h"
 
+#include <libpq-fe.h>
+
 /* Behind step "a" is its save point, so "b" is not read together with it. */
 #define FORK                                                                              \
     "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"fork\": \"f\", \"branches\": [" \
@@ -147,7 +149,7 @@ static void fail_while_claimed(enum faulty_verb verb)
 
 TEST(a_failure_sees_a_claim_made_before_its_instance_is_locked)
 {
-    fail_while_claimed(FAULTY_LOCK_INSTANCES);
+    fail_while_claimed(FAULTY_SEND_LOCK_FLOW);
 }
 
 TEST(a_failure_sees_a_claim_made_before_its_step_is_locked)
@@ -171,7 +173,7 @@ TEST(events_follow_those_that_were_written_before_the_instance_was_locked)
     const char *id = begin(&rig, &other, &claim);
     claim_b(&other);
     struct faulty_rule rule = {
-        .verb = FAULTY_LOCK_INSTANCES, .call = 1, .meanwhile = complete_b, .arg = &other};
+        .verb = FAULTY_SEND_LOCK_FLOW, .call = 1, .meanwhile = complete_b, .arg = &other};
     CHECK(faulty_add(rig.faulty, &rule), "no memory");
     CHECK_INT(rig_do(&rig, rig_complete(&rig, claim, false)), CAIRN_OK);
     check_before(&rig, id, "step_completed", "b", "step_completed", "a");
@@ -263,5 +265,81 @@ TEST(a_claim_asked_ahead_takes_a_job_that_came_meanwhile)
     CHECK_STR(rig_events(&rig, claim->out.page.tasks[0].id),
               "created leased started succeeded");
     CHECK_STR(rig_events(&rig, report->out.page.tasks[0].id), "created leased started");
+    end(&rig, &other);
+}
+
+/* ---- each id once ---------------------------------------------------------------------------- */
+
+/* Another process does with a job of its own all that there is to do. */
+static void work_elsewhere(void *arg)
+{
+    struct other *other = arg;
+    cairn_error error = {0};
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    cairn_report report = CAIRN_REPORT_DEFAULTS;
+    spec.type = "elsewhere";
+    claim.worker = "other";
+    claim.types = &spec.type;
+    claim.type_count = 1;
+    CHECK_OK(cairn_enqueue(other->engine, &spec, 1, NULL, &error));
+    cairn_page_free(other->tasks);
+    CHECK_OK(cairn_claim(other->engine, &claim, &other->tasks, &error));
+    CHECK_INT(cairn_page_count(other->tasks), 1);
+    report.task_id = cairn_page_task(other->tasks, 0)->id;
+    report.token = cairn_page_task(other->tasks, 0)->token;
+    CHECK_OK(cairn_report_many(other->engine, "other", &report, 1, NULL, NULL, NULL, &error));
+}
+
+/* Every event that the rows of jobs count is in the stream, under an id of its own, and in their histories. */
+static void check_ids(const struct rig *rig)
+{
+    static const char law[] =
+        "SELECT (SELECT sum(event_count) FROM workflow.workflow_run), count(*),"
+        "       count(DISTINCT id),"
+        "       (SELECT count(*) FROM workflow.workflow_run AS r WHERE r.event_count <> ("
+        "                SELECT count(*) FROM workflow.workflow_event AS e"
+        "                 WHERE e.workflow_id = r.id))"
+        "  FROM workflow.workflow_event_stream";
+    PGconn *conn = PQconnectdb(rig->url);
+    PGresult *result = PQexec(conn, law);
+    CHECK_INT(PQresultStatus(result), PGRES_TUPLES_OK);
+    CHECK_STR(PQgetvalue(result, 0, 1), PQgetvalue(result, 0, 0));
+    CHECK_STR(PQgetvalue(result, 0, 2), PQgetvalue(result, 0, 0));
+    CHECK_STR(PQgetvalue(result, 0, 3), "0");
+    PQclear(result);
+    PQfinish(conn);
+}
+
+/* The database refuses a row of the log whose number another batch has used, and the batch is repeated: so
+ * that it begins once is part of the law. */
+TEST(an_event_id_is_used_once_whatever_another_process_does_meanwhile)
+{
+    static const enum faulty_verb moments[] = {FAULTY_SEND_COMPLETE_JOBS, FAULTY_CLAIM_JOBS,
+                                               FAULTY_COMPLETE_JOBS, FAULTY_APPEND_EVENTS,
+                                               FAULTY_COMMIT};
+    struct rig rig;
+    struct other other;
+    struct request *claim, *next;
+    rig_init(&rig, 60000);
+    open_other(&rig, &other);
+    for (size_t i = 0; i < 2 + sizeof moments / sizeof *moments; i++)
+        CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "a", NULL)), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, claim = rig_claim(&rig, "a", 0)), CAIRN_OK);
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        struct faulty_rule rule = {
+            .verb = moments[i], .call = 1, .meanwhile = work_elsewhere, .arg = &other};
+        next = rig_complete(&rig, claim, true);
+        next->in.report.claim.types =
+            claim->op == OP_CLAIM ? claim->in.claim.types : claim->in.report.claim.types;
+        uint64_t begun = faulty_calls(rig.faulty, FAULTY_BEGIN);
+        CHECK(faulty_add(rig.faulty, &rule), "no memory");
+        CHECK_INT(rig_do(&rig, next), CAIRN_OK);
+        CHECK_INT(faulty_calls(rig.faulty, FAULTY_BEGIN) - begun, 1);
+        CHECK_INT(next->out.page.count, 1);
+        faulty_calm(rig.faulty);
+        check_ids(&rig);
+        claim = next;
+    }
     end(&rig, &other);
 }

@@ -221,6 +221,11 @@ cairn_code faulty_commit(struct store_tx *tx, bool is_ready_made, cairn_error *r
     return code;
 }
 
+uint64_t faulty_round_trips(const struct store_session *base)
+{
+    return base ? ((const struct faulty_session *)base)->inner->round_trips : 0;
+}
+
 void faulty_rollback(struct store_tx *tx)
 {
     inner_ops(tx)->rollback(faulty_tx(tx)->inner);
@@ -293,6 +298,10 @@ struct store *faulty_wrap(struct store *inner, uint64_t seed, double chance)
         store->ops.send_insert_jobs = NULL;
     if (!inner->ops->send_complete_jobs)
         store->ops.send_complete_jobs = NULL;
+    if (!inner->ops->look_for_tasks)
+        store->ops.look_for_tasks = NULL;
+    if (!inner->ops->lock_flow)
+        store->ops.lock_flow = NULL;
     store->base = (struct store){.ops = &store->ops, .clock = inner->clock};
     return &store->base;
 }

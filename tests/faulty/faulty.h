@@ -51,6 +51,8 @@ bool faulty_add(struct store *store, const struct faulty_rule *rule);
 void faulty_calm(struct store *store); /* forgets all rules, and the plan: no more faults */
 uint64_t faulty_calls(struct store *store, enum faulty_verb verb); /* since it was wrapped */
 uint64_t faulty_failures(struct store *store);                     /* that were our doing */
+uint64_t
+faulty_round_trips(const struct store_session *session); /* to the store that it wraps */
 const char *faulty_verb_name(enum faulty_verb verb);
 
 #endif

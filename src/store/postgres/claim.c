@@ -379,6 +379,42 @@ cairn_code postgres_claim_steps(struct store_tx *tx, const struct step_claim *cl
     return claim_all(tx, &taking, ret_count, reterr);
 }
 
+/* ---- whether there is something --------------------------------------------------------------- */
+
+/* From the marks on; where these are in use, there may be something before them. */
+cairn_code postgres_look_for_tasks(struct store_tx *tx, const struct step_claim *claim,
+                                   bool is_steps, bool *ret_is_any, cairn_error *reterr)
+{
+    struct postgres_session *session = postgres_session_of(tx);
+    struct taking taking;
+    struct claim_walk walk;
+    struct postgres_params params;
+    struct step_claim one = *claim; /* nothing is leased, so that any holder will do */
+    one.base.holders = NULL;
+    *ret_is_any = true;
+    TRY(is_steps ? begin_steps(tx, &one, NULL, 0, &taking, reterr)
+                 : begin_jobs(tx, &one.base, NULL, 0, &taking, reterr));
+    if (postgres_is_marking(taking.marks))
+        return CAIRN_OK;
+    TRY(plan_claim(tx, &taking, 1, &walk, &params, reterr));
+    session->tx.look = (struct postgres_look){
+        .query = taking.kind->claim, .is_any = ret_is_any, .in_hand = claim->in_hand};
+    return postgres_send(session, taking.kind->claim, &params, reterr);
+}
+
+void postgres_looked(struct store_tx *tx)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_look look = postgres_session_of(tx)->tx.look;
+    cairn_error ignored;
+    if (!look.is_any || postgres_take(tx, look.query, &reader, &ignored))
+        return;
+    postgres_session_of(tx)->tx.look = (struct postgres_look){0};
+    *look.is_any = value_int(&reader, 0) > 0 || value_bool(&reader, CLAIM_LANED);
+    if (look.query == PG_CLAIM_STEPS)
+        read_blocked(&reader, look.in_hand);
+}
+
 /* ---- what was claimed ----------------------------------------------------------------------- */
 
 static cairn_code find_claimed(struct store_tx *tx, enum postgres_query query,

@@ -170,8 +170,8 @@ static cairn_code ask_completed(struct store_tx *tx, const struct job_row *rows,
                                 struct postgres_reader *ret_reader, cairn_error *reterr)
 {
     struct postgres_params params;
-    if (postgres_session_of(tx)->sent == PG_COMPLETE_JOBS)
-        return postgres_take(tx, ret_reader, reterr);
+    if (postgres_is_sent(postgres_session_of(tx), PG_COMPLETE_JOBS))
+        return postgres_take(tx, PG_COMPLETE_JOBS, ret_reader, reterr);
     TRY(completion_params(tx, rows, count, &params, reterr));
     return postgres_ask(tx, PG_COMPLETE_JOBS, &params, ret_reader, reterr);
 }

@@ -104,7 +104,7 @@ static cairn_code insert_open(struct store_tx *tx, struct inserting *in, cairn_e
 static cairn_code take_sent(struct store_tx *tx, struct inserting *in, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    TRY(postgres_take(tx, &reader, reterr));
+    TRY(postgres_take(tx, in->kind->insert, &reader, reterr));
     TRY(note_inserted(tx, &reader, in, reterr));
     return CAIRN_OK;
 }
@@ -197,7 +197,7 @@ cairn_code postgres_insert_keyed(struct store_tx *tx, const struct keyed_rows *k
 {
     enum { TRIES = 3 };
     struct inserting in = {.kind = kind, .rows = rows, .count = count, .results = ret_results};
-    bool is_sent = postgres_session_of(tx)->sent == kind->insert;
+    bool is_sent = postgres_is_sent(postgres_session_of(tx), kind->insert);
     TRY(begin_inserting(tx, &in, reterr));
     for (int try = 0; in.open > 0 && try < TRIES; try++) {
         TRY(is_sent && try == 0 ? take_sent(tx, &in, reterr) : insert_open(tx, &in, reterr));
@@ -262,7 +262,11 @@ cairn_code postgres_lock_keyed(struct store_tx *tx, const struct keyed_rows *kin
     if (count == 0)
         return CAIRN_OK;
     param_uuids(&params, ids, count);
-    TRY(postgres_ask(tx, may_wait ? kind->lock_waiting : kind->lock, &params, &reader, reterr));
+    if (!may_wait && postgres_is_sent(postgres_session_of(tx), kind->lock))
+        TRY(postgres_take(tx, kind->lock, &reader, reterr));
+    else
+        TRY(postgres_ask(tx, may_wait ? kind->lock_waiting : kind->lock, &params, &reader,
+                         reterr));
     if (may_wait) /* others may have written events meanwhile */
         tx->own_event = 0;
 

@@ -23,9 +23,11 @@
 #include <stdatomic.h>
 
 #define PROTOTYPE(name) store_##name##_fn postgres_##name;
+/* Those that may be left out, and are not. */
+#define POSTGRES_FUNCTIONS(X) \
+    X(send_insert_jobs) X(send_complete_jobs) X(look_for_tasks) X(send_lock_flow) X(lock_flow)
 STORE_FUNCTIONS(PROTOTYPE)
-PROTOTYPE(send_insert_jobs)
-PROTOTYPE(send_complete_jobs)
+POSTGRES_FUNCTIONS(PROTOTYPE)
 #undef PROTOTYPE
 
 /* ---- waiting (connection.c) -------------------------------------------------------------- */
@@ -249,14 +251,30 @@ struct postgres_tx {
     bool is_news; /* others should know, whether or not something is ready: a timer, a registry
                    */
     int64_t asked_us; /* monotonic: when it was begun here */
+    struct postgres_look {
+        enum postgres_query query;
+        bool *is_any; /* NULL: it was not asked */
+        struct steps_in_hand *in_hand;
+    } look; /* look_for_tasks() */
+    struct postgres_due_seen {
+        int64_t job_us, flow_us, read_us;
+    } due; /* what was known of timers when the commit asked for them */
+};
+
+/* A statement whose result is kept. */
+struct sent_query {
+    enum postgres_query query;
+    bool is_there, is_read;
+    PGresult *result; /* NULL: not yet read, or it failed */
 };
 
 struct queued_query {
     enum postgres_query query;
     bool is_prepare;
+    struct sent_query *sent; /* NULL: its result is not kept */
 };
 
-enum { POSTGRES_QUEUE_MAX = 64 };
+enum { POSTGRES_QUEUE_MAX = 64, POSTGRES_SENT_MAX = 8 };
 struct postgres_session {
     struct store_session base;
     PGconn *conn;                      /* NULL: lost; the next begin connects anew */
@@ -266,10 +284,9 @@ struct postgres_session {
     bool is_prepared[POSTGRES_QUERY_COUNT];
     struct queued_query queue[POSTGRES_QUEUE_MAX]; /* sent, results not yet read */
     int queue_len;
-    bool is_leaving;          /* a rollback was sent, and its result is not yet read */
-    enum postgres_query sent; /* whose result is kept; POSTGRES_QUERY_COUNT: none's */
-    PGresult *sent_result;    /* NULL: not yet read */
-    struct postgres_tx tx;    /* one at a time */
+    bool is_leaving; /* a rollback was sent, and its result is not yet read */
+    struct sent_query sent[POSTGRES_SENT_MAX];
+    struct postgres_tx tx; /* one at a time */
 };
 
 static inline struct postgres_session *postgres_session_of(const struct store_tx *tx)
@@ -292,13 +309,14 @@ cairn_code postgres_run(struct postgres_session *session, enum postgres_query qu
                         const struct postgres_params *params, PGresult **ret_result,
                         cairn_error *reterr);
 
-/* Queues a statement whose result is kept for postgres_take().  One at a time, and not the same query again
+/* Queues a statement whose result is kept for postgres_take(): a few at a time, and not the same query again
  * before that.  What is queued or run in between goes behind it. */
 cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
                          const struct postgres_params *params, cairn_error *reterr);
-cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,
-                         cairn_error *reterr);
-void postgres_forget_sent(struct postgres_session *session); /* its result is not wanted */
+bool postgres_is_sent(const struct postgres_session *session, enum postgres_query query);
+cairn_code postgres_take(struct store_tx *tx, enum postgres_query query,
+                         struct postgres_reader *ret_reader, cairn_error *reterr);
+void postgres_forget_sent(struct postgres_session *session); /* results are not wanted */
 
 /* The answer to begin_settings. */
 void postgres_begun(struct postgres_session *session, PGresult *result);
@@ -348,6 +366,13 @@ cairn_code postgres_settle_leases(struct store_tx *tx, bool *ret_is_moved, cairn
 
 /* Others have changed something: what was read no longer counts. */
 void postgres_forget_due(struct postgres_store *store);
+
+/* A commit asks for the next timer, if what is known of it is about to grow old; and gets the answer. */
+cairn_code postgres_send_due(struct store_tx *tx, cairn_error *reterr);
+void postgres_take_due(struct store_tx *tx);
+
+/* The answer to look_for_tasks(), which has come with that of lock_flow() or the commit. */
+void postgres_looked(struct store_tx *tx);
 
 /* ---- claiming ------------------------------------------------------------------------------ */
 

@@ -12,8 +12,12 @@
 
 void postgres_forget_sent(struct postgres_session *session)
 {
-    postgres_result_done(&session->sent_result);
-    session->sent = POSTGRES_QUERY_COUNT;
+    for (int i = 0; i < POSTGRES_SENT_MAX; i++) {
+        postgres_result_done(&session->sent[i].result);
+        session->sent[i] = (struct sent_query){0};
+    }
+    for (int i = 0; i < session->queue_len; i++)
+        session->queue[i].sent = NULL;
 }
 
 void postgres_lose(struct postgres_session *session)
@@ -126,14 +130,8 @@ static PGresult *read_result(struct postgres_session *session, int place, cairn_
     return NULL;
 }
 
-static bool is_sent_at(const struct postgres_session *session, int place)
-{
-    return session->sent != POSTGRES_QUERY_COUNT && !session->sent_result &&
-           session->queue[place].query == session->sent && !session->queue[place].is_prepare;
-}
-
-/* Reads the results of everything sent, whose end is sent too; the one that
- * postgres_take() gets is kept. */
+/* Reads the results of everything sent, whose end is sent too; those that
+ * postgres_take() gets are kept. */
 static cairn_code read_all(struct postgres_session *session, PGresult **ret_result,
                            cairn_error *reterr)
 {
@@ -142,8 +140,9 @@ static cairn_code read_all(struct postgres_session *session, PGresult **ret_resu
     for (int i = 0; i < session->queue_len; i++) {
         PQclear(last);
         last = read_result(session, i, &code, reterr);
-        if (is_sent_at(session, i)) {
-            session->sent_result = last;
+        if (session->queue[i].sent) {
+            session->queue[i].sent->result = last;
+            session->queue[i].sent->is_read = true;
             last = NULL;
         }
         if (code == CAIRN_E_UNREACHABLE || PQstatus(session->conn) != CONNECTION_OK)
@@ -172,6 +171,7 @@ static cairn_code settle(struct postgres_session *session, PGresult **ret_result
 {
     if (!PQpipelineSync(session->conn))
         return lost(session, session->queue[0].query, reterr);
+    session->base.round_trips++;
     return read_all(session, ret_result, reterr);
 }
 
@@ -232,12 +232,31 @@ cairn_code postgres_run(struct postgres_session *session, enum postgres_query qu
     return settle(session, ret_result, reterr);
 }
 
+static struct sent_query *find_sent(const struct postgres_session *session,
+                                    enum postgres_query query)
+{
+    for (int i = 0; i < POSTGRES_SENT_MAX; i++)
+        if (session->sent[i].is_there && session->sent[i].query == query)
+            return (struct sent_query *)&session->sent[i];
+    return NULL;
+}
+
+bool postgres_is_sent(const struct postgres_session *session, enum postgres_query query)
+{
+    return find_sent(session, query) != NULL;
+}
+
 cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
                          const struct postgres_params *params, cairn_error *reterr)
 {
-    assert(session->sent == POSTGRES_QUERY_COUNT);
+    int at = 0;
+    assert(!postgres_is_sent(session, query));
+    while (session->sent[at].is_there)
+        at++;
+    assert(at < POSTGRES_SENT_MAX);
     TRY(postgres_queue(session, query, params, reterr));
-    session->sent = query;
+    session->sent[at] = (struct sent_query){.query = query, .is_there = true};
+    session->queue[session->queue_len - 1].sent = &session->sent[at];
     return CAIRN_OK;
 }
 
@@ -247,20 +266,17 @@ static struct postgres_reader reader_of(struct store_tx *tx, PGresult *result)
         .result = result, .count = PQntuples(result), .arena = tx->arena};
 }
 
-cairn_code postgres_take(struct store_tx *tx, struct postgres_reader *ret_reader,
-                         cairn_error *reterr)
+cairn_code postgres_take(struct store_tx *tx, enum postgres_query query,
+                         struct postgres_reader *ret_reader, cairn_error *reterr)
 {
     struct postgres_session *session = postgres_session_of(tx);
-    cairn_code code = CAIRN_OK;
-    assert(session->sent != POSTGRES_QUERY_COUNT);
-    if (!session->sent_result)
-        code = postgres_settle(session, reterr);
-    if (!code) {
-        *ret_reader = reader_of(tx, session->sent_result);
-        session->sent_result = NULL;
-    }
-    postgres_forget_sent(session);
-    return code;
+    struct sent_query *sent = find_sent(session, query);
+    assert(sent);
+    if (!sent->is_read)
+        TRY(postgres_settle(session, reterr));
+    *ret_reader = reader_of(tx, sent->result);
+    *sent = (struct sent_query){0};
+    return CAIRN_OK;
 }
 
 cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,

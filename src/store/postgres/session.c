@@ -42,8 +42,7 @@ cairn_code postgres_session_open(struct store *store, enum session_kind kind,
         return fail_memory(reterr);
     session->base.store = store;
     session->base.kind = kind;
-    session->sent = POSTGRES_QUERY_COUNT; /* the first begin connects */
-    *ret_session = &session->base;
+    *ret_session = &session->base; /* the first begin connects */
     return CAIRN_OK;
 }
 
@@ -231,10 +230,16 @@ cairn_code postgres_commit(struct store_tx *tx, bool is_ready_made, cairn_error 
     if (is_ready_made || session->tx.is_news)
         code = queue_notify(session, tx->arena, reterr);
     if (!code)
+        code = postgres_send_due(tx, reterr);
+    if (!code)
         code = postgres_run(session, PG_COMMIT, NULL, &result, reterr);
     /* The server answers COMMIT of a broken transaction with ROLLBACK. */
     if (!code && strcmp(PQcmdStatus(result), "COMMIT") != 0)
         code = fail(reterr, CAIRN_E_STORE, "could not commit: the transaction had failed");
+    if (!code)
+        postgres_take_due(tx);
+    if (!code)
+        postgres_looked(tx);
     end_transaction(session);
     return code;
 }
@@ -243,7 +248,7 @@ void postgres_rollback(struct store_tx *tx)
 {
     struct postgres_session *session = postgres_session_of(tx);
     bool is_plain = session->base.kind == SESSION_READER && session->conn &&
-                    session->queue_len == 0 && session->sent == POSTGRES_QUERY_COUNT &&
+                    session->queue_len == 0 &&
                     PQtransactionStatus(session->conn) == PQTRANS_INTRANS;
     if (is_plain)
         postgres_leave(session);

@@ -55,12 +55,27 @@ static size_t count_neighbours(const struct step_ref *refs, size_t count)
     return run;
 }
 
-/* The steps at these places, by a query whose first column says of which range a row is. */
+/* Ranges of places, one for each run of neighbours. */
+static void add_ranges(struct postgres_params *params, const struct step_ref *refs,
+                       size_t count)
+{
+    struct postgres_columns columns = {0};
+    for (size_t i = 0, run; i < count; i += run) {
+        run = count_neighbours(refs + i, count - i);
+        columns_uuid(&columns, refs[i].instance_id);
+        columns_int(&columns, refs[i].seq);
+        columns_int(&columns, refs[i + run - 1].seq);
+        columns_end_row(&columns);
+    }
+    param_columns_copied(params, &columns);
+}
+
+/* The steps at these places, by a query whose first column says of which range a row is; it may have been sent
+ * before. */
 static cairn_code run_places(struct store_tx *tx, enum postgres_query query,
                              const struct step_ref *refs, size_t count,
                              struct step_row *ret_rows, bool *ret_is_found, cairn_error *reterr)
 {
-    cleanup(columns_done) struct postgres_columns columns = {0};
     cleanup(reader_done) struct postgres_reader reader = {0};
     struct postgres_params params = {.arena = tx->arena};
     size_t *firsts = arena_array(tx->arena, count, sizeof *firsts), range = 0; /* refs */
@@ -68,17 +83,15 @@ static cairn_code run_places(struct store_tx *tx, enum postgres_query query,
         return CAIRN_OK;
     if (!firsts)
         return fail_memory(reterr);
-    for (size_t i = 0, run; i < count; i += run) {
-        run = count_neighbours(refs + i, count - i);
-        columns_uuid(&columns, refs[i].instance_id);
-        columns_int(&columns, refs[i].seq);
-        columns_int(&columns, refs[i + run - 1].seq);
-        columns_end_row(&columns);
+    for (size_t i = 0; i < count; i += count_neighbours(refs + i, count - i))
         firsts[range++] = i;
-    }
     memset(ret_is_found, 0, count * sizeof *ret_is_found);
-    param_columns(&params, &columns);
-    TRY(postgres_ask(tx, query, &params, &reader, reterr));
+    if (postgres_is_sent(postgres_session_of(tx), query)) {
+        TRY(postgres_take(tx, query, &reader, reterr));
+    } else {
+        add_ranges(&params, refs, count);
+        TRY(postgres_ask(tx, query, &params, &reader, reterr));
+    }
 
     for (; reader.row < reader.count; reader.row++) {
         struct step_row row;
@@ -96,6 +109,32 @@ cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs,
                                cairn_error *reterr)
 {
     return run_places(tx, PG_LOCK_STEPS, refs, count, ret_rows, ret_is_found, reterr);
+}
+
+cairn_code postgres_send_lock_flow(struct store_tx *tx, const char *const *ids, size_t count,
+                                   const struct step_ref *refs, size_t ref_count,
+                                   cairn_error *reterr)
+{
+    struct postgres_session *session = postgres_session_of(tx);
+    struct postgres_params named = {.arena = tx->arena}, ranges = {.arena = tx->arena};
+    param_uuids(&named, ids, count);
+    add_ranges(&ranges, refs, ref_count);
+    TRY(postgres_send(session, PG_LOCK_INSTANCES, &named, reterr));
+    return postgres_send(session, PG_LOCK_FREE_STEPS, &ranges, reterr);
+}
+
+cairn_code postgres_lock_flow(struct store_tx *tx, const char *const *ids, size_t count,
+                              const struct step_ref *refs, size_t ref_count,
+                              struct instance_row *ret_rows, enum lock_result *ret_results,
+                              struct step_row *ret_steps, bool *ret_is_found,
+                              cairn_error *reterr)
+{
+    if (!postgres_is_sent(postgres_session_of(tx), PG_LOCK_INSTANCES))
+        TRY(postgres_send_lock_flow(tx, ids, count, refs, ref_count, reterr));
+    TRY(postgres_lock_instances(tx, ids, count, false, ret_rows, ret_results, reterr));
+    TRY(run_places(tx, PG_LOCK_FREE_STEPS, refs, ref_count, ret_steps, ret_is_found, reterr));
+    postgres_looked(tx);
+    return CAIRN_OK;
 }
 
 cairn_code postgres_read_steps(struct store_tx *tx, const struct step_ref *refs, size_t count,

@@ -104,5 +104,4 @@ bool postgres_is_changed_elsewhere(struct store_session *session)
 const struct store_ops postgres_store_ops = {.name = "postgres",
                                              .writers = 2,
                                              .ask_due_ms = 1000,
-                                             STORE_FUNCTIONS(ENTRY) ENTRY(send_insert_jobs)
-                                                 ENTRY(send_complete_jobs)};
+                                             STORE_FUNCTIONS(ENTRY) POSTGRES_FUNCTIONS(ENTRY)};

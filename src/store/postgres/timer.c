@@ -5,7 +5,8 @@
  * The engine asks for the next timer in every commit.  Leases that have ended stay at the head
  * of their index as dead entries until a vacuum, and a look has to walk over them.  So an
  * answer holds for a moment: our own later writes lower it, news from others discards it.  What
- * another process does without a word (a lease it takes) is seen that moment later.
+ * another process does without a word (a lease it takes) is seen that moment later.  Before the moment is over, a
+ * commit takes the question along, so that none has to wait for its answer while work goes on.
  *
  * While another session holds an old snapshot, no vacuum removes the dead entries.  Once a look has become
  * slow it begins at a mark (mark.h), a second before now at the latest, and goes no further than a
@@ -282,6 +283,19 @@ static int64_t read_kinds(struct store_tx *tx, struct postgres_reader *reader,
     return due_us;
 }
 
+static void read_look(struct store_tx *tx, struct postgres_reader *reader,
+                      struct due_look *look)
+{
+    look->due.job_us = read_kinds(tx, reader, look, TIMER_JOB_LATER, TIMER_JOB_LEASE);
+    look->due.flow_us = read_kinds(tx, reader, look, TIMER_STEP_RETRY, TIMER_START);
+    if (value_bool(reader, 2 * POSTGRES_TIMER_COUNT))
+        look->due.flow_us = tx->now_us; /* a start that plain SQL has written, or relatives */
+    enum { SCHEDULE_COLUMN = 2 * POSTGRES_TIMER_COUNT + 2 };
+    int64_t schedule_us = value_time(reader, SCHEDULE_COLUMN);
+    if (schedule_us && schedule_us < look->due.flow_us)
+        look->due.flow_us = schedule_us;
+}
+
 static cairn_code look_at_all(struct store_tx *tx, struct due_look *look, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
@@ -289,15 +303,15 @@ static cairn_code look_at_all(struct store_tx *tx, struct due_look *look, cairn_
     TRY(look_below(tx, look->windows, &params, reterr));
     param_text(&params, look->is_exact ? "t" : "f");
     TRY(postgres_ask(tx, PG_NEXT_DUE, &params, &reader, reterr));
-    look->due.job_us = read_kinds(tx, &reader, look, TIMER_JOB_LATER, TIMER_JOB_LEASE);
-    look->due.flow_us = read_kinds(tx, &reader, look, TIMER_STEP_RETRY, TIMER_START);
-    if (value_bool(&reader, 2 * POSTGRES_TIMER_COUNT))
-        look->due.flow_us = tx->now_us; /* a start that plain SQL has written, or relatives */
-    enum { SCHEDULE_COLUMN = 2 * POSTGRES_TIMER_COUNT + 2 };
-    int64_t schedule_us = value_time(&reader, SCHEDULE_COLUMN);
-    if (schedule_us && schedule_us < look->due.flow_us)
-        look->due.flow_us = schedule_us;
+    read_look(tx, &reader, look);
     return CAIRN_OK;
+}
+
+static void keep_due(struct postgres_due *due, const struct due_times *found, int64_t at_us)
+{
+    atomic_store(&due->job_us, found->job_us);
+    atomic_store(&due->flow_us, found->flow_us);
+    atomic_store(&due->read_us, at_us);
 }
 
 /* A writer with the real clock may be told of a lease row that is due early, and comes for nothing; what
@@ -318,10 +332,65 @@ cairn_code postgres_next_due(struct store_tx *tx, struct due_times *ret_due,
     *ret_due = (struct due_times){or_never(look.due.job_us), or_never(look.due.flow_us)};
     if (!is_writer)
         return CAIRN_OK;
-    atomic_store(&due->job_us, look.due.job_us);
-    atomic_store(&due->flow_us, look.due.flow_us);
-    atomic_store(&due->read_us, monotonic_us());
+    keep_due(due, &look.due, monotonic_us());
     return CAIRN_OK;
+}
+
+/* ---- with a commit --------------------------------------------------------------------------- */
+
+static struct postgres_due_seen see_due(struct postgres_due *due)
+{
+    return (struct postgres_due_seen){.job_us = atomic_load(&due->job_us),
+                                      .flow_us = atomic_load(&due->flow_us),
+                                      .read_us = atomic_load(&due->read_us)};
+}
+
+/* Whether looks have to begin at marks: then they may take several questions. */
+static bool is_any_marking(struct postgres_store *store)
+{
+    for (int timer = 0; timer < POSTGRES_TIMER_COUNT; timer++)
+        if (postgres_is_marking(&store->timers[timer]))
+            return true;
+    return false;
+}
+
+cairn_code postgres_send_due(struct store_tx *tx, cairn_error *reterr)
+{
+    struct postgres_store *store = postgres_store_of(tx->session);
+    struct postgres_params params = {.arena = tx->arena};
+    struct postgres_due_seen *seen = &postgres_session_of(tx)->tx.due;
+    *seen = see_due(&store->due);
+    if (store->base.clock->is_virtual || seen->read_us == 0 ||
+        monotonic_us() - seen->read_us < HOLDS_US / 2 || is_any_marking(store))
+        return CAIRN_OK;
+    for (int timer = 0; timer < POSTGRES_TIMER_COUNT; timer++) {
+        param_time_or_ends(&params, 0);
+        param_time_or_ends(&params, INSTANT_MAX);
+    }
+    param_text(&params, "f");
+    return postgres_send(postgres_session_of(tx), PG_NEXT_DUE, &params, reterr);
+}
+
+/* If lease rows are due, the next transaction looks at them itself; and what another session has noted
+ * meanwhile, this answer may not know. */
+void postgres_take_due(struct store_tx *tx)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_due *due = &postgres_store_of(tx->session)->due;
+    const struct postgres_due_seen *seen = &postgres_session_of(tx)->tx.due;
+    struct due_look look = {0};
+    cairn_error ignored;
+    if (!postgres_is_sent(postgres_session_of(tx), PG_NEXT_DUE) ||
+        postgres_take(tx, PG_NEXT_DUE, &reader, &ignored) || reader.count == 0)
+        return;
+    for (int timer = 0; timer < POSTGRES_TIMER_COUNT; timer++)
+        look.windows[timer] = (struct window){.to_us = INSTANT_MAX};
+    read_look(tx, &reader, &look);
+    struct postgres_due_seen now = see_due(due);
+    bool is_same = now.read_us == seen->read_us && now.job_us == seen->job_us &&
+                   now.flow_us == seen->flow_us;
+    if (is_same && (!look.lease_us || look.lease_us >= tx->now_us))
+        keep_due(due, &look.due, monotonic_us());
 }
 
 /* ---- making ready --------------------------------------------------------------------------- */

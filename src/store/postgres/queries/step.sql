@@ -30,14 +30,8 @@ DELETE FROM workflow.workflow_step AS s
    AND s.seq = given.seq
 
 
--- name: lock_steps
--- Reads and locks steps; waits for each up to lock_timeout.
---
---   $1, $2, $3  their instances, and ranges of places: the first and the last
---
--- Neighbours are found together, by one look into the index.  Locks them one at a time and in one
--- order, so that no deadlock can happen.  The first column says of which of the given ranges a row
--- is, from 1.
+-- part: steps_given
+-- Steps by ranges of places, in one order, up to how they are locked.
 SELECT given.ordinal, s.*
   FROM (SELECT g.instance_id, g.first, g.last, g.ordinal
           FROM unnest($1::uuid[], $2::int[], $3::int[])
@@ -49,7 +43,26 @@ SELECT given.ordinal, s.*
         WHERE s.instance_id = given.instance_id
           AND s.seq BETWEEN given.first AND given.last
         ORDER BY s.seq
+
+
+-- name: lock_steps
+-- Reads and locks steps; waits for each up to lock_timeout.
+--
+--   $1, $2, $3  their instances, and ranges of places: the first and the last
+--
+-- Neighbours are found together, by one look into the index.  Locks them one at a time and in one
+-- order, so that no deadlock can happen.  The first column says of which of the given ranges a row
+-- is, from 1.
+{steps_given s}
           FOR NO KEY UPDATE) AS s
+
+
+-- name: lock_free_steps
+-- doing: lock steps
+-- Like lock_steps, but leaves out what others hold: it is sent before it is known of which instances the
+-- locks were had.
+{steps_given s}
+          FOR NO KEY UPDATE SKIP LOCKED) AS s
 
 
 -- name: lock_current_steps

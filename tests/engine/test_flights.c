@@ -1,0 +1,286 @@
+/* tests/engine/test_flights.c - how often a batch waits for PostgreSQL: everything that it can know is asked in
+ * one round trip, everything that it writes goes with the commit in another.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * With a virtual clock a batch that claims also asks for the next timer.  With a real one the answer is known, since
+ * commits ask for it in time.
+ */
+#include "rig.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+
+enum { PAIR = 2, TRIES = 3, TIMER = 1 };
+
+#define CHAIN                                                                   \
+    "{\"workflow\": \"chain\", \"version\": 1, \"steps\": [{\"step\": \"s1\", " \
+    "\"handler\": \"t\"}, {\"step\": \"s2\", \"handler\": \"t\"}, {\"step\": "  \
+    "\"s3\", \"handler\": \"t\"}, {\"step\": \"s4\", \"handler\": \"t\"}, "     \
+    "{\"step\": \"s5\", \"handler\": \"t\"}, {\"step\": \"s6\", \"handler\": "  \
+    "\"t\"}, {\"step\": \"s7\", \"handler\": \"t\"}]}"
+
+#define URGENT                                                                               \
+    "{\"workflow\": \"urgent\", \"version\": 1, \"steps\": [{\"step\": \"u\", \"handler\": " \
+    "\"t\", \"priority\": 90}]}"
+
+static uint64_t trips(const struct rig *rig)
+{
+    return faulty_round_trips(rig->engine->committers[0].session);
+}
+
+/* One commit, and how often it waited. */
+static uint64_t trips_of(struct rig *rig, struct request **requests, size_t count)
+{
+    uint64_t commits = rig->engine->counters.commits, before = trips(rig);
+    for (size_t i = 0; i < count; i++)
+        rig_submit(rig, requests[i]);
+    rig_run(rig);
+    CHECK_INT(rig->engine->counters.commits - commits, 1);
+    for (size_t i = 0; i < count; i++)
+        CHECK(rig_is_done(requests[i]) && !requests[i]->code, "request %zu: %s", i,
+              requests[i]->error.message);
+    return trips(rig) - before;
+}
+
+static void note_least(uint64_t *least, uint64_t found)
+{
+    if (*least == 0 || found < *least)
+        *least = found;
+}
+
+static struct request *claim(void)
+{
+    return rig_claim(NULL, "t", 0);
+}
+
+/* Completes the task of a claim and asks for the next one of type "t". */
+static struct request *go_on(struct rig *rig, const struct request *before)
+{
+    struct request *request = rig_complete(rig, before, true);
+    CHECK_INT(before->out.page.count, 1);
+    request->in.report.claim.types =
+        before->op == OP_CLAIM ? before->in.claim.types : before->in.report.claim.types;
+    return request;
+}
+
+/* All in one commit; how often it waited. */
+static uint64_t go_on_all(struct rig *rig, struct request **before, struct request **ret_next)
+{
+    for (size_t i = 0; i < PAIR; i++)
+        ret_next[i] = go_on(rig, before[i]);
+    return trips_of(rig, ret_next, PAIR);
+}
+
+/* What was known of kinds without work is so no longer, as if some time had passed. */
+static void end_moments(struct rig *rig)
+{
+    struct claim_habit *habits = rig->engine->committers[0].habits;
+    for (size_t i = 0; i < HABITS; i++)
+        if (habits[i].empty[CLAIM_STEPS].until_us)
+            habits[i].empty[CLAIM_STEPS].until_us = RIG_START_S * US_PER_SEC;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static void enqueue(struct rig *rig, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK_INT(rig_do(rig, rig_enqueue(rig, "t", NULL)), CAIRN_OK);
+}
+
+TEST(a_batch_of_new_jobs_waits_twice)
+{
+    struct rig rig;
+    uint64_t least = 0;
+    rig_init(&rig, 60000);
+    for (int try = 0; try < TRIES; try++) {
+        struct request *both[PAIR] = {rig_enqueue(&rig, "t", NULL),
+                                      rig_enqueue(&rig, "t", "key")};
+        note_least(&least, trips_of(&rig, both, try ? 1 : PAIR));
+    }
+    CHECK_INT(least, 2);
+    rig_done(&rig);
+}
+
+TEST(a_new_job_and_the_claim_that_waits_for_it_wait_twice)
+{
+    struct rig rig;
+    uint64_t least = 0;
+    rig_init(&rig, 60000);
+    for (int try = 0; try < TRIES; try++) {
+        struct request *waiting = rig_claim(&rig, "t", 60000);
+        rig_submit(&rig, waiting);
+        rig_run(&rig);
+        struct request *added = rig_enqueue(&rig, "t", NULL);
+        note_least(&least, trips_of(&rig, &added, 1));
+        CHECK(rig_is_done(waiting), "it still waits");
+        CHECK_INT(rig_do(&rig, rig_complete(&rig, waiting, false)), CAIRN_OK);
+    }
+    CHECK_INT(least, 2);
+    rig_done(&rig);
+}
+
+TEST(a_batch_that_completes_and_claims_jobs_waits_twice)
+{
+    struct rig rig;
+    struct request *held[PAIR], *next[PAIR];
+    uint64_t least = 0;
+    rig_init(&rig, 60000);
+    enqueue(&rig, PAIR * (TRIES + 1));
+    for (size_t i = 0; i < PAIR; i++)
+        CHECK_INT(rig_do(&rig, held[i] = claim()), CAIRN_OK);
+    for (int try = 0; try < TRIES; try++) {
+        note_least(&least, go_on_all(&rig, held, next));
+        memcpy(held, next, sizeof held);
+    }
+    CHECK_INT(least, 2 + TIMER);
+    rig_done(&rig);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void begin_chains(struct rig *rig, struct request **ret_claims)
+{
+    rig_init(rig, 60000);
+    CHECK_INT(rig_do(rig, rig_deploy(CHAIN)), CAIRN_OK);
+    for (size_t i = 0; i < PAIR; i++) {
+        CHECK_INT(rig_do(rig, rig_start("chain")), CAIRN_OK);
+        CHECK_INT(rig_do(rig, ret_claims[i] = claim()), CAIRN_OK);
+    }
+}
+
+static uint64_t step_once(struct rig *rig, struct request **claims)
+{
+    struct request *next[PAIR];
+    uint64_t found = go_on_all(rig, claims, next);
+    memcpy(claims, next, sizeof next);
+    return found;
+}
+
+TEST(a_batch_that_completes_and_claims_steps_waits_twice)
+{
+    struct rig rig;
+    struct request *claims[PAIR];
+    uint64_t least = 0;
+    begin_chains(&rig, claims);
+    step_once(&rig, claims); /* finds out what the store has besides */
+    for (int try = 0; try < TRIES; try++)
+        note_least(&least, step_once(&rig, claims));
+    CHECK_INT(least, 2 + TIMER);
+    rig_done(&rig);
+}
+
+/* A step of another instance that is more urgent goes first, though the batch looks before it knows. */
+TEST(a_more_urgent_step_goes_before_those_in_hand)
+{
+    struct rig rig;
+    struct request *claims[PAIR], *urgent = rig_start("urgent");
+    begin_chains(&rig, claims);
+    step_once(&rig, claims);
+    step_once(&rig, claims);
+    uint64_t looked = faulty_calls(rig.faulty, FAULTY_LOOK_FOR_TASKS);
+    CHECK_INT(rig_do(&rig, rig_deploy(URGENT)), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, urgent), CAIRN_OK);
+    step_once(&rig, claims);
+    CHECK(faulty_calls(rig.faulty, FAULTY_LOOK_FOR_TASKS) > looked, "it has not looked");
+    int given = 0;
+    for (size_t i = 0; i < PAIR; i++)
+        given += strcmp(claims[i]->out.page.tasks[0].step, "u") == 0;
+    CHECK_INT(given, 1);
+    rig_done(&rig);
+}
+
+static void let_go(void *conn)
+{
+    PQclear(PQexec(conn, "ROLLBACK"));
+}
+
+/* A step that another transaction holds for a moment, as a claim does, is left out at first and then waited for. */
+TEST(a_step_that_is_held_elsewhere_is_asked_for_again)
+{
+    struct rig rig;
+    struct request *claims[PAIR];
+    char hold[160];
+    begin_chains(&rig, claims);
+    PGconn *foreign = PQconnectdb(rig.url);
+    snprintf(hold, sizeof hold,
+             "BEGIN; SELECT FROM workflow.workflow_step WHERE instance_id = '%s' AND seq = 0 "
+             "FOR UPDATE",
+             claims[0]->out.page.tasks[0].instance_id);
+    PQclear(PQexec(foreign, hold));
+    CHECK_INT(PQtransactionStatus(foreign), PQTRANS_INTRANS);
+    struct faulty_rule rule = {
+        .verb = FAULTY_LOCK_STEPS, .call = 1, .meanwhile = let_go, .arg = foreign};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    step_once(&rig, claims);
+    CHECK_INT(PQtransactionStatus(foreign), PQTRANS_IDLE);
+    for (size_t i = 0; i < PAIR; i++)
+        CHECK_STR(claims[i]->out.page.tasks[0].step, "s2");
+    PQfinish(foreign);
+    rig_done(&rig);
+}
+
+/* The registry is asked by the same look. */
+TEST(a_type_that_is_switched_off_is_not_handed_over)
+{
+    struct rig rig;
+    struct request *claims[PAIR], *next[PAIR];
+    begin_chains(&rig, claims);
+    step_once(&rig, claims);
+    step_once(&rig, claims);
+    struct request *off = rig_make(OP_REGISTRY_PUT);
+    off->in.registry = (cairn_registry_spec)CAIRN_REGISTRY_DEFAULTS;
+    off->in.registry.workflow_name = "t";
+    off->in.registry.runtime = "any";
+    off->in.registry.is_enabled = false;
+    CHECK_INT(rig_do(&rig, off), CAIRN_OK);
+    for (size_t i = 0; i < PAIR; i++) {
+        next[i] = go_on(&rig, claims[i]);
+        next[i]->in.report.claim.wait_ms = 0;
+    }
+    trips_of(&rig, next, PAIR);
+    for (size_t i = 0; i < PAIR; i++)
+        CHECK_INT(next[i]->out.page.count, 0);
+    rig_done(&rig);
+}
+
+/* ---- the other kind -------------------------------------------------------------------------- */
+
+/* Where only jobs were found for a while, whether there are steps is asked with the commit; the next claim knows. */
+TEST(steps_are_looked_for_with_the_commit_of_jobs)
+{
+    struct rig rig;
+    struct request *held[PAIR], *next[PAIR];
+    cairn_engine *other;
+    cairn_error error = {0};
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    rig_init(&rig, 60000);
+    CHECK_INT(rig_do(&rig, rig_deploy(CHAIN)), CAIRN_OK);
+    enqueue(&rig, 4 * PAIR);
+    for (size_t i = 0; i < PAIR; i++)
+        CHECK_INT(rig_do(&rig, held[i] = claim()), CAIRN_OK);
+    go_on_all(&rig, held, next); /* no steps */
+
+    options.url = rig.url;
+    options.virtual_clock = true;
+    options.start_us = RIG_START_S * US_PER_SEC;
+    CHECK_OK(cairn_open(&options, &other, &error));
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    cairn_enqueued started;
+    start.workflow = "chain";
+    CHECK_OK(cairn_instance_start(other, &start, &started, &error));
+    cairn_close(other);
+
+    end_moments(&rig);
+    uint64_t asked = faulty_calls(rig.faulty, FAULTY_CLAIM_STEPS);
+    CHECK_INT(go_on_all(&rig, next, held), 2 + TIMER);
+    for (size_t i = 0; i < PAIR; i++)
+        CHECK_STR(held[i]->out.page.tasks[0].kind, "job");
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_CLAIM_STEPS) - asked, 0);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_LOOK_FOR_TASKS), 1);
+    go_on_all(&rig, held, next);
+    CHECK(faulty_calls(rig.faulty, FAULTY_CLAIM_STEPS) > asked,
+          "what was found is not asked for");
+    rig_done(&rig);
+}
