@@ -80,7 +80,7 @@ CELL(runs)
     json_array_foreach(json_object_get(item->tree, key), i, run)
     {
         const char *id = text_of(run, "id"), *error = text_of(run, "error");
-        buf_printf(text, "%s%s %s%s%s%s%s", i ? "\n" : "", text_of(run, "at"),
+        buf_printf(text, "%s%s %s%s%s%s%s", i ? "; " : "", text_of(run, "at"),
                    text_of(run, "status"), *id ? " " : "", id, *error ? ": " : "", error);
     }
 }

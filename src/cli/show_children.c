@@ -7,6 +7,8 @@
  * steps have started: [{"step", "nested"}...].
  *
  * A step that begins again starts other children, so only those count that are not older than it.
+ *
+ * What a function calls is started by a step of its own, whose output has the child's id.
  */
 #include "base/mem.h"
 #include "cli/show.h"
@@ -192,19 +194,28 @@ static void write_more(const struct question *q, const struct tally *tally, size
 static json_t *read_below(struct nesting *nesting, const json_t *instance, const json_t *steps,
                           const json_t *list, int depth);
 
-/* The steps of a child are read only if they may have started something. */
-static void go_down(struct nesting *nesting, const json_t *list, json_t *child, int depth)
+static json_t *read_calls(struct nesting *nesting, const json_t *instance, const json_t *steps,
+                          int depth);
+
+/* list: of a workflow; NULL: it is a function. */
+static void read_steps(struct nesting *nesting, const json_t *list, json_t *child, int depth)
 {
     cleanup(buf_donep) struct buf target = {0};
-    if (depth == DEPTH_MAX || !find_element(list, NULL))
-        return;
     target_path(&target, "/v1/instances/{}/steps", text_of(child, "id"), NULL);
     buf_param(&target, "limit", "1000");
     json_t *page = fetch(nesting, &target);
-    json_object_set_new(
-        child, "below",
-        read_below(nesting, child, json_object_get(page, "items"), list, depth + 1));
+    const json_t *steps = json_object_get(page, "items");
+    json_object_set_new(child, "below",
+                        list ? read_below(nesting, child, steps, list, depth + 1)
+                             : read_calls(nesting, child, steps, depth + 1));
     json_decref(page);
+}
+
+/* The steps of a child are read only if they may have started something. */
+static void go_down(struct nesting *nesting, const json_t *list, json_t *child, int depth)
+{
+    if (depth < DEPTH_MAX && find_element(list, NULL))
+        read_steps(nesting, list, child, depth);
 }
 
 static void go_down_of_start(struct nesting *nesting, json_t *child, int depth)
@@ -215,7 +226,10 @@ static void go_down_of_start(struct nesting *nesting, json_t *child, int depth)
         return;
     json_t *contents = json_loads(cairn_page_workflow(found, 0)->content, 0, NULL);
     cairn_page_free(found);
-    go_down(nesting, json_object_get(contents, "steps"), child, depth);
+    if (!json_object_get(contents, "function"))
+        go_down(nesting, json_object_get(contents, "steps"), child, depth);
+    else if (depth < DEPTH_MAX)
+        read_steps(nesting, NULL, child, depth);
     json_decref(contents);
 }
 
@@ -283,11 +297,58 @@ static json_t *read_below(struct nesting *nesting, const json_t *instance, const
     return below;
 }
 
+/* ---- functions ----------------------------------------------------------------------------- */
+
+static json_t *find_child(const json_t *page, const char *id)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(page, "items"), i, item)
+    {
+        if (strcmp(text_of(item, "id"), id) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static json_t *read_calls(struct nesting *nesting, const json_t *instance, const json_t *steps,
+                          int depth)
+{
+    cleanup(buf_donep) struct buf target = {0};
+    json_t *below = json_array(), *step, *page = NULL;
+    char limit[24];
+    size_t i;
+    snprintf(limit, sizeof limit, "%zu", nesting->left);
+    buf_str(&target, "/v1/instances");
+    buf_param(&target, "parent", text_of(instance, "id"));
+    buf_param(&target, "view", "row");
+    buf_param(&target, "limit", limit);
+    json_array_foreach(steps, i, step)
+    {
+        const char *id = text_of(json_object_get(step, "output"), "id");
+        if (!is_word(step, "kind", "start") || !*id || !nesting->left)
+            continue;
+        if (!page && !(page = fetch(nesting, &target)))
+            break;
+        json_t *child = find_child(page, id); /* what nobody waits for has no parent */
+        if (!child)
+            continue;
+        nesting->left--;
+        go_down_of_start(nesting, child, depth);
+        json_array_append_new(
+            below, json_pack("{s:O, s:{s:[O]}}", "step", step, "nested", "items", child));
+    }
+    json_decref(page);
+    return below;
+}
+
 void show_children_read(cairn_engine *engine, struct show_state *state)
 {
     struct nesting nesting = {.engine = engine, .left = CHILDREN_MAX};
     const json_t *list = json_object_get(state->contents, "steps");
-    if (find_element(list, NULL))
+    if (json_object_get(state->contents, "function"))
+        state->children = read_calls(&nesting, state->instance.tree, state->steps, 1);
+    else if (find_element(list, NULL))
         state->children = read_below(&nesting, state->instance.tree, state->steps, list, 1);
 }
 

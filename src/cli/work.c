@@ -26,17 +26,17 @@
 
 #define WHITE_SPACE " \t\n\v\f\r"
 
-void work_tell(const struct working *working, const char *format, ...)
+void work_tell(const struct working *working, enum log_level level, const char *format, ...)
 {
     char text[2048];
     va_list list;
-    if (args_has(working->args, "quiet"))
+    if (level > working->log.least)
         return;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (working->log.is_json)
-        log_tell(&working->log, LEVEL_INFO, "worker", NULL, "%s", text);
+        log_tell(&working->log, level, "worker", NULL, "%s", text);
     else
         say_note("%s", text);
 }
@@ -53,10 +53,11 @@ static void take_signal(struct working *working, int count)
 {
     if (count == 1) {
         cairn_worker_stop(working->worker);
-        work_tell(working, "stopping: handlers may finish; a second signal kills them");
+        work_tell(working, LEVEL_INFO,
+                  "stopping: handlers may finish; a second signal kills them");
     } else if (count == 2) {
         make_readable(working->kill_fd);
-        work_tell(working, "killing the handlers");
+        work_tell(working, LEVEL_INFO, "killing the handlers");
     } else {
         _exit(EXIT_NO); /* the guard ends the handlers */
     }
@@ -108,7 +109,7 @@ static void tell_start(const struct working *working, const struct handling *han
     cleanup(buf_donep) struct buf types = {0};
     for (size_t i = 0; i < working->args->many_count; i++)
         buf_printf(&types, "%s%s", i ? ", " : "", handlings[i].type);
-    work_tell(working, "working on %s: %s; up to %" PRIu32 " at the same time",
+    work_tell(working, LEVEL_INFO, "working on %s: %s; up to %" PRIu32 " at the same time",
               cairn_url(engine), buf_text(&types), concurrency);
 }
 
@@ -211,12 +212,9 @@ int run_work(const struct args *args)
         say_more("Example: cairn work --handle 'hello.v1=cat' --until-idle");
         return EXIT_USAGE;
     }
-    const char *format = args_text(args, "log-format");
-    struct working working = {
-        .args = args,
-        .log = {.is_json = format && strcmp(format, "json") == 0,
-                .least = args_has(args, "quiet") ? LEVEL_ERROR : LEVEL_INFO},
-    };
+    struct working working = {.args = args, .log = log_of(args)};
+    if (args_has(args, "verbose"))
+        working.log.least = LEVEL_DEBUG;
     struct handling *handlings = mem_zalloc(args->many_count * sizeof *handlings);
     if (!handlings) {
         say_error("memory ran out");

@@ -39,7 +39,8 @@ bool work_read_handling(struct working *working, const char *given, struct handl
  * number of one of them. */
 void open_standard_files(void);
 
-/* Prints a line, in the form of --log-format, unless --quiet is given. */
-void work_tell(const struct working *working, const char *format, ...) format_like(2, 3);
+/* Prints a line, in the form of --log-format, unless --log-level or --quiet leaves it out. */
+void work_tell(const struct working *working, enum log_level level, const char *format, ...)
+    format_like(3, 4);
 
 #endif

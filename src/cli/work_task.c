@@ -351,6 +351,11 @@ static const char *word_for(cairn_outcome outcome)
     }
 }
 
+static enum log_level level_of_end(const struct verdict *verdict)
+{
+    return verdict->reason[0] ? LEVEL_WARNING : LEVEL_DEBUG;
+}
+
 /* The same as members of an object; what a task does not have is left out. */
 static void log_end(const struct working *working, const cairn_task *task,
                     const struct verdict *verdict, const char *trace, const char *text)
@@ -368,16 +373,15 @@ static void log_end(const struct working *working, const cairn_task *task,
         facts[count++] = (struct log_fact){.name = "error", .text = verdict->reason};
     if (trace[0])
         facts[count++] = (struct log_fact){.name = "traceparent", .text = trace};
-    log_tell(&working->log, verdict->reason[0] ? LEVEL_WARNING : LEVEL_INFO, "task", facts,
-             "%s", text);
+    log_tell(&working->log, level_of_end(verdict), "task", facts, "%s", text);
 }
 
-/* Failures always, everything with --verbose.  The trace goes with it if the task has one. */
+/* Failures, and with --verbose or the level debug everything.  The trace goes with it if the task has one. */
 static void tell_end(const struct working *working, const cairn_task *task,
                      const struct verdict *verdict)
 {
     char text[REASON_ROOM + 512], trace[TRACE_TEXT];
-    if (!verdict->reason[0] && !args_has(working->args, "verbose"))
+    if (level_of_end(verdict) > working->log.least)
         return;
     trace_of(task->metadata, trace);
     snprintf(text, sizeof text, "%s %s, call %" PRId32 " of %" PRId32 "%s%s: %s%s%s",
@@ -387,7 +391,7 @@ static void tell_end(const struct working *working, const cairn_task *task,
     if (working->log.is_json)
         log_end(working, task, verdict, trace, text);
     else
-        work_tell(working, "%s", text);
+        work_tell(working, level_of_end(verdict), "%s", text);
 }
 
 cairn_outcome work_handle(cairn_work *work, void *arg)

@@ -124,4 +124,26 @@ $ cut -c 27- followed | grep '^a  completed\|^c  failed'; tail -1 followed | cut
 a  completed
 c  failed  1/1 call  no
 <id5>  completed
+# What a function calls is drawn below the step that started it; what it only started is not.
+$ printf 'workflow: billing\nversion: 1\nsteps:\n  - wait: paid\n    event: paid\n' > billing.yaml
+$ printf 'workflow: trip\nversion: 1\nsteps:\n  - start: bill\n    workflow: billing\n' > trip.yaml
+$ cairn deploy billing.yaml trip.yaml > /dev/null; id=$(cairn start order)
+$ passage suspend '{"steps": [step(1, "trip", "start", "completed", input={"workflow": "trip"}, output={"id": "0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e70"}), step(2, "trip#wait", "wait", "waiting", event="call:0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e70"), step(3, "alone", "start", "completed", input={"workflow": "billing"}, output={"id": "0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e71"})], "instances": [{"id": "0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e70", "seq": 1, "workflow": "trip", "tell_instance": "'$id'", "tell_event": "call:0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e70"}, {"id": "0192f0c1-7d5e-7c3a-9a4e-2f6d8b1c3e71", "seq": 3, "workflow": "billing"}]}'
+$ advance 1000; advance 1000; tree $id
+… order (function)       waiting
+├─ ✓ trip (start)        completed             started instance <id6>
+│  └─ ● trip             running               <id6>
+│     └─ … bill (start)  waiting
+│        └─ … billing    waiting_signal        <id7>, paid: Waits for the event paid, without limit.
+├─ … trip#wait (wait)    waiting         2.0s  for call:<id6>
+│    cairn signal <id8> call:<id6>
+└─ ✓ alone (start)       completed             started instance <id9>
+$ cairn signal $(cairn list --parent $(cairn list --parent $id -o ids) -o ids) paid > /dev/null; advance 1000; advance 1000; tree $id
+○ order (function)       ready
+├─ ✓ trip (start)        completed        started instance <id6>
+│  └─ ✓ trip             completed        <id6>
+│     └─ ✓ bill (start)  completed        started
+│        └─ ✓ billing    completed        <id7>
+├─ ✓ trip#wait (wait)    completed  2.0s
+└─ ✓ alone (start)       completed        started instance <id9>
 $ kill $server; wait $server

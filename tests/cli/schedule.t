@@ -25,6 +25,8 @@ starts       job ping.v1
 overlap      queue
 catch_up     none
 runs         <time> failed <id1>
+$ cairn schedule trigger ping > /dev/null; cairn work -q --handle 'ping.v1=true' --until-idle; cairn schedule show ping | grep -o '; .* failed'
+; <time> failed
 $ cairn schedule resume ping | sed 's/at .*/at TIME/'
 ping  next at TIME
 $ cairn schedule pause ping nightly --by ann --reason holidays

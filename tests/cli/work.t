@@ -149,6 +149,21 @@ $ cairn work --handle 'trace.v1=true' --until-idle --concurrency 1 -v
 $ cairn job add trace.v1 --metadata '{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}' --max-attempts 1 > /dev/null
 $ cairn work --handle 'trace.v1=exit 1' --until-idle --log-format json 2>&1 | tail -n 1 | grep -o '"level":.*'
 "level":"warning","event":"task","type":"trace.v1","task":"<id15>","attempt":1,"outcome":"failed","error":"exit status 1","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","text":"trace.v1 <id15>, call 1 of 1, traceparent 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01: failed: exit status 1"}
+# A level leaves out what matters less: that it works, failures, and the rest.
+$ cairn job add level.v1 > /dev/null
+$ cairn work --handle 'level.v1=true' --until-idle --log-level warning
+$ cairn job add level.v1 > /dev/null
+$ cairn work --handle 'level.v1=true' --until-idle --log-level debug --log-format json 2>&1 | grep -o '"level":"[a-z]*","event":"[a-z]*"'
+"level":"info","event":"worker"
+"level":"debug","event":"task"
+$ cairn job add level.v1 --max-attempts 1 > /dev/null
+$ cairn work --handle 'level.v1=exit 1' --until-idle --log-level warning
+! cairn: level.v1 <id16>, call 1 of 1: failed: exit status 1
+$ cairn job add level.v1 --max-attempts 1 > /dev/null
+$ cairn work --handle 'level.v1=exit 1' --until-idle --log-level error
+$ cairn work --handle 'level.v1=true' --log-level loud
+! cairn: --log-level cannot be "loud": it takes one of: error warning info debug
+[2]
 # The instance's input and earlier outputs, in a file that goes with the command; jobs have none.
 $ printf '{workflow: parcel, version: 1, steps: [{step: weigh}, {step: label}]}' > parcel.yaml
 $ cairn deploy parcel.yaml > /dev/null
