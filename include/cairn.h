@@ -513,6 +513,8 @@ struct cairn_job {
     int64_t timeout_ms;   /* 0: no limit */
     const char *retry;    /* JSON; NULL: the default */
     const char *group;    /* "": none */
+    const char
+        *error_group; /* of its error: filters and GET /v1/errors know it; NULL: no error */
 };
 
 typedef struct cairn_job_filter {
@@ -1193,6 +1195,8 @@ struct cairn_instance {
     const char *tags;     /* JSON */
     const char *source;   /* the instance that it runs again; NULL: none */
     const char *group;    /* "": none */
+    const char
+        *error_group; /* of its error: filters and GET /v1/errors know it; NULL: no error */
 };
 
 typedef struct cairn_instance_filter {
@@ -1210,7 +1214,9 @@ typedef struct cairn_instance_filter {
     int32_t version;                        /* 0: any */
     const char *const *tags; /* only those with all of these, each "name:value" */
     size_t tag_count;
-    const char *parent; /* only children of this instance; NULL: any */
+    const char *parent; /* only its children; "none": only those without a parent; NULL: any */
+    const char *stand; /* only those that are running or wait for a signal and stand so: "lost",
+                         * "running", "retrying", "sleeping", "waiting"; NULL: any */
 } cairn_instance_filter;
 
 #define CAIRN_INSTANCE_FILTER_VALUES_(SET) \

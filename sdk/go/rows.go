@@ -28,8 +28,9 @@ type Job struct {
 	CreatedAt   time.Time         `json:"created_at"`
 	UpdatedAt   time.Time         `json:"updated_at"`
 	DeletedAt   time.Time         `json:"deleted_at"`
-	Schedule    string            `json:"schedule"` // that has recorded it
-	Group       string            `json:"group"`    // groups of a type take turns
+	Schedule    string            `json:"schedule"`    // that has recorded it
+	Group       string            `json:"group"`       // groups of a type take turns
+	ErrorGroup  string            `json:"error_group"` // errors that are alike have the same; "": none
 }
 
 // Instance is an execution of a workflow or function, as it was when it was read.
@@ -52,10 +53,11 @@ type Instance struct {
 	StartAt      time.Time         `json:"start_at"`
 	StartedAt    time.Time         `json:"started_at"`
 	FinishedAt   time.Time         `json:"finished_at"`
-	Schedule     string            `json:"schedule"` // that has started it
-	Source       string            `json:"source"`   // the instance that it runs again
-	Group        string            `json:"group"`    // of its tasks
-	Parent       string            `json:"parent"`   // the instance that is told of its end
+	Schedule     string            `json:"schedule"`    // that has started it
+	Source       string            `json:"source"`      // the instance that it runs again
+	Group        string            `json:"group"`       // of its tasks
+	ErrorGroup   string            `json:"error_group"` // errors that are alike have the same; "": none
+	Parent       string            `json:"parent"`      // the instance that is told of its end
 }
 
 // Why says in one sentence why a job or instance has not ended, or how it ended.

@@ -19,8 +19,9 @@ enum { LOOK_MS = 200 };
 static const struct {
     const char *option, *member;
 } filters[] = {
-    {"status", "status"}, {"workflow", "workflow"}, {"type", "type"}, {"key", "key"},
-    {"has", "has"},       {"group", "group"},       {"step", "step"},
+    {"status", "status"}, {"workflow", "workflow"}, {"type", "type"},
+    {"key", "key"},       {"has", "has"},           {"group", "group"},
+    {"step", "step"},     {"parent", "parent"},     {"stand", "stand"},
 };
 
 static void write_filter(const struct args *args, struct json_out *out)

@@ -11,6 +11,15 @@
 
 static const struct column count_columns[] = {
     {"STATUS", .key = "status"}, {"COUNT", .key = "count"}, {0}};
+static const struct column stand_columns[] = {
+    {"STAND", .key = "status"}, {"COUNT", .key = "count"}, {0}};
+
+/* Counts of stands; a list of jobs has none. */
+static bool is_by_stand(const struct args *args)
+{
+    const char *by = takes_option(args, "by") ? args_text(args, "by") : NULL;
+    return by && strcmp(by, "stand") == 0;
+}
 
 /* A word of --status; the next one begins behind its comma. */
 static bool is_one(const char *word, size_t len, const char *status)
@@ -52,7 +61,7 @@ static void print_counts(const struct args *args, const json_t *counts)
         json_dumpf(kept, stdout, JSON_COMPACT);
         puts("}");
     } else {
-        print_rows(count_columns, items, 0, true);
+        print_rows(is_by_stand(args) ? stand_columns : count_columns, items, 0, true);
     }
     json_decref(items);
     json_decref(kept);
@@ -61,11 +70,11 @@ static void print_counts(const struct args *args, const json_t *counts)
 /* What counts cannot be asked with; NULL: all can be. */
 static const char *find_excluded(const struct args *args)
 {
-    static const char *const excluded[] = {"has", "group", "limit", "cursor"};
+    static const char *const excluded[] = {"has", "group", "limit", "cursor", "stand"};
     for (size_t i = 0; i < sizeof excluded / sizeof *excluded; i++)
-        if (args_has(args, excluded[i]))
+        if (takes_option(args, excluded[i]) && args_has(args, excluded[i]))
             return excluded[i];
-    return NULL;
+    return is_by_stand(args) && args_has(args, "status") ? "status" : NULL;
 }
 
 int run_listing(const struct args *args)
@@ -74,8 +83,8 @@ int run_listing(const struct args *args)
         return route_run(args);
     const char *excluded = find_excluded(args);
     if (excluded || args_wants(args, "ids")) {
-        say_error("--count cannot be used with %s%s", excluded ? "--" : "",
-                  excluded ? excluded : "-o ids");
+        say_error("--count%s cannot be used with %s%s", is_by_stand(args) ? " --by stand" : "",
+                  excluded ? "--" : "", excluded ? excluded : "-o ids");
         return EXIT_USAGE;
     }
     cleanup(store_closep) cairn_engine *engine = NULL;
@@ -84,6 +93,8 @@ int run_listing(const struct args *args)
     cleanup(answer_done) struct answer answer = {0};
     buf_printf(&target, "%s/counts", args->command->route.path);
     write_params(args, "status", &target);
+    if (is_by_stand(args))
+        buf_param(&target, "by", "stand");
     TRY(call(engine, "GET", buf_text(&target), NULL, &answer));
     print_counts(args, json_object_get(answer.tree, "counts"));
     return EXIT_DONE;

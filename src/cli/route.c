@@ -37,7 +37,7 @@ static void write_path(const struct calling *calling, const char *id, struct buf
     target_path(target, calling->route->path, id, calling->args->operands + 1);
 }
 
-static bool takes_option(const struct args *args, const char *name)
+bool takes_option(const struct args *args, const char *name)
 {
     const struct option *option;
     for (size_t i = 0; (option = command_option(args->command, i)); i++)

@@ -17,6 +17,9 @@ int route_run(const struct args *args);
  * The answer is an exit code: EXIT_USAGE if a value is not JSON. */
 int write_members(const struct args *args, struct json_out *out);
 
+/* Whether the command has this option. */
+bool takes_option(const struct args *args, const char *name);
+
 /* Appends the options that have a field to a query, but the one of the field `without` (NULL: all). */
 void write_params(const struct args *args, const char *without, struct buf *target);
 

@@ -166,13 +166,20 @@ void error_group(const struct error_place *place, const char *pattern,
         snprintf(ret_group + 2 * i, 3, "%02x", digest[i]);
 }
 
+void error_group_of(const struct error_place *place, char ret_group[ERROR_GROUP_TEXT])
+{
+    char pattern[ERROR_PATTERN_TEXT];
+    ret_group[0] = '\0';
+    if (!place->error)
+        return;
+    error_pattern(place->error, pattern);
+    error_group(place, pattern, ret_group);
+}
+
 bool error_is_in(const struct error_place *place, const char *group)
 {
-    char pattern[ERROR_PATTERN_TEXT], own[ERROR_GROUP_TEXT];
-    if (!place->error)
-        return false;
-    error_pattern(place->error, pattern);
-    error_group(place, pattern, own);
+    char own[ERROR_GROUP_TEXT];
+    error_group_of(place, own);
     return strcmp(own, group) == 0;
 }
 

@@ -39,6 +39,9 @@ struct error_place error_of_record(const struct dlq_row *row);
 bool error_of_instance(struct arena *arena, const struct instance_row *row,
                        struct error_place *ret_place);
 
+/* The name of its group, made of its pattern; "": there is no error. */
+void error_group_of(const struct error_place *place, char ret_group[ERROR_GROUP_TEXT]);
+
 /* Whether the error is in this group. */
 bool error_is_in(const struct error_place *place, const char *group);
 

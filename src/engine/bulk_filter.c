@@ -34,7 +34,8 @@ const struct bulk_action *bulk_action_find(const char *target, const char *word)
 
 /* The members of a filter, whatever its target. */
 struct members {
-    const char *status, *workflow, *type, *key, *q, *has, *due, *group, *step, *instance;
+    const char *status, *workflow, *type, *key, *q, *has, *due, *group, *step, *instance,
+        *parent, *stand;
     int64_t version, from_us, to_us;
     struct texts {
         const char *const *items;
@@ -58,6 +59,8 @@ static const struct member {
     MEMBER("status", TEXT, ON(INSTANCES) | ON(JOBS), status),
     MEMBER("workflow", TEXT, ON(INSTANCES) | ON(DLQ), workflow),
     MEMBER("version", NUMBER, ON(INSTANCES), version),
+    MEMBER("parent", TEXT, ON(INSTANCES), parent),
+    MEMBER("stand", TEXT, ON(INSTANCES), stand),
     MEMBER("type", TEXT, ON(JOBS), type),
     MEMBER("key", TEXT, ON(INSTANCES) | ON(JOBS), key),
     MEMBER("q", TEXT, ON(INSTANCES) | ON(JOBS), q),
@@ -140,6 +143,10 @@ cairn_code bulk_filter_read(enum bulk_target target, const char *json, struct ar
     TRY(read_members(target, json, arena, &in, reterr));
     if (in.due && strcmp(in.due, "true") != 0 && strcmp(in.due, "false") != 0)
         return fail(reterr, CAIRN_E_BAD_INPUT, "filter.due must be true or false");
+    if (parent_flaw(in.parent))
+        return fail(reterr, CAIRN_E_BAD_INPUT, "filter.parent %s", parent_flaw(in.parent));
+    if (stand_flaw(in.stand))
+        return fail(reterr, CAIRN_E_BAD_INPUT, "filter.stand %s", stand_flaw(in.stand));
     cairn_job_filter job = {.status = in.status,
                             .type = in.type,
                             .key = in.key,
@@ -153,6 +160,8 @@ cairn_code bulk_filter_read(enum bulk_target target, const char *json, struct ar
     cairn_instance_filter instance = {.status = in.status,
                                       .workflow = in.workflow,
                                       .version = (int32_t)in.version,
+                                      .parent = in.parent,
+                                      .stand = in.stand,
                                       .key = in.key,
                                       .q = in.q,
                                       .has = in.has,

@@ -103,6 +103,26 @@ static cairn_code read_tags(struct arena *arena, const char *const *texts, size_
     return CAIRN_OK;
 }
 
+/* ---- parents -------------------------------------------------------------------------------- */
+
+/* The word for instances that have none; no id is like it. */
+static bool is_no_parent(const char *parent)
+{
+    return parent && strcmp(parent, "none") == 0;
+}
+
+const char *parent_flaw(const char *parent)
+{
+    bool is_well = !parent || id_is_valid(parent) || is_no_parent(parent);
+    return is_well ? NULL : "must be the id of an instance, or none";
+}
+
+const char *stand_flaw(const char *stand)
+{
+    bool is_well = !stand || stand_from(stand);
+    return is_well ? NULL : "must be lost, running, retrying, sleeping or waiting";
+}
+
 /* ---- whole filters -------------------------------------------------------------------------- */
 
 static cairn_code check_common(struct check *check, const char *key, const char *q,
@@ -150,7 +170,9 @@ static cairn_code read_instance_filter(const cairn_instance_filter *in, struct a
     *ret_filter = (struct list_filter){
         .workflow = in->workflow,
         .version = in->version,
-        .parent = in->parent,
+        .parent = is_no_parent(in->parent) ? NULL : in->parent,
+        .is_root = is_no_parent(in->parent),
+        .stand = stand_from(in->stand),
         .key = in->key,
         .q = in->q,
         .has = in->has,
@@ -197,8 +219,10 @@ cairn_code check_instance_list(struct check *check)
     TRY(check_group(check, check->request->in.instance_list.group));
     TRY(check_optional(check, "workflow", in->workflow));
     TRY(check_range(check, "version", in->version, 0, INT32_MAX));
-    if (in->parent && !id_is_valid(in->parent))
-        return check_bad(check, "parent", "must be the id of an instance");
+    if (parent_flaw(in->parent))
+        return check_bad(check, "parent", parent_flaw(in->parent));
+    if (stand_flaw(in->stand))
+        return check_bad(check, "stand", stand_flaw(in->stand));
     TRY(check_common(check, in->key, in->q, in->has, in->created_from_us, in->created_to_us));
     return read_instance_filter(in, &check->request->arena, &filter, check->error);
 }
@@ -210,9 +234,28 @@ cairn_code check_job_counts(struct check *check)
     return check_job_list(check);
 }
 
+/* By stand one workflow is counted, by what an index of it has and what its rows say. */
+static cairn_code check_by(struct check *check)
+{
+    const struct instance_list_input *list = &check->request->in.instance_list;
+    const cairn_instance_filter *in = &list->filter;
+    bool is_id = in->parent && !is_no_parent(in->parent);
+    if (!list->by || strcmp(list->by, "status") == 0)
+        return CAIRN_OK;
+    if (strcmp(list->by, "stand") != 0)
+        return check_bad(check, "by", "must be status or stand");
+    if (!in->workflow)
+        return check_bad(check, "by", "needs workflow to be stand");
+    if (in->key || in->q || in->ids || in->tag_count || is_id)
+        return check_bad(check, "by",
+                         "cannot be stand with key, q, ids, tag or the id of a parent");
+    return CAIRN_OK;
+}
+
 cairn_code check_instance_counts(struct check *check)
 {
     check->request->in.instance_list.filter.limit = 1;
+    TRY(check_by(check));
     return check_instance_list(check);
 }
 

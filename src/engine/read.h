@@ -20,7 +20,8 @@ struct question {
     cairn_error *error;
     const struct known_workers *workers; /* once they were asked for */
     struct limits *limits;               /* likewise */
-    int depth; /* of children that are looked at for their parents' sake */
+    struct open_page *open;   /* steps of the instances of a page, once they were read */
+    int depth;                /* of children that are looked at for their parents' sake */
 };
 
 /* read.c: answers a request in a transaction that has begun. */
@@ -85,6 +86,8 @@ cairn_code list_filter_of_jobs(const cairn_job_filter *in, struct arena *arena,
 cairn_code list_filter_of_instances(const cairn_instance_filter *in, struct arena *arena,
                                     struct list_filter *ret_filter, cairn_error *reterr);
 cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter);
+/* What is wrong with these parts of a filter, for an error; NULL: nothing, or they are not given. */
+const char *parent_flaw(const char *parent), *stand_flaw(const char *stand);
 
 /* Fills in the public shape of a step. */
 cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret_item,

@@ -5,6 +5,7 @@
  * Each noun says how a page of its rows is fetched and how one row is shown; the rest is the same for
  * all of them.
  */
+#include "core/error_group.h"
 #include "engine/read_why.h"
 
 #include <stdlib.h>
@@ -19,6 +20,16 @@ static int64_t cursor_number(const struct question *q)
 
 /* In a function that shows a row: the item's member of the same name. */
 #define SAME(member) item->member = row->member
+
+/* The group of an error, for GET /v1/errors; NULL: there is none. */
+static cairn_code show_error_group(struct question *q, const struct error_place *place,
+                                   const char **ret_group)
+{
+    char group[ERROR_GROUP_TEXT];
+    error_group_of(place, group);
+    *ret_group = *group ? arena_strdup(q->arena, group) : NULL;
+    return *ret_group || !*group ? CAIRN_OK : fail_memory(q->error);
+}
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
@@ -43,6 +54,8 @@ cairn_code show_job(struct question *q, const void *from, void *ret)
     item->status = job_status_name(row->status);
     item->status_code = (cairn_job_status)row->status;
     item->idempotency_key = row->key;
+    struct error_place place = error_of_job(row);
+    TRY(show_error_group(q, &place, &item->error_group));
     bool is_row = q->request->op == OP_JOB_LIST && q->request->in.job_list.is_row;
     bool is_wanted = q->request->op == OP_JOB_GET || is_row;
     return is_wanted ? why_of_job(q, row, &item->why) : CAIRN_OK;
@@ -183,22 +196,30 @@ static cairn_code add_why(struct question *q, const struct instance_row *row,
     return CAIRN_OK;
 }
 
-cairn_code show_instance(struct question *q, const void *from, void *ret)
+cairn_code show_instance_at(struct question *q, const struct instance_row *row,
+                            const struct open_steps *open, cairn_instance *item)
 {
-    const struct instance_row *row = from;
-    cairn_instance *item = ret;
+    struct error_place place;
     SAME(id), SAME(workflow), SAME(key), SAME(input), SAME(output), SAME(version),
         SAME(last_error), SAME(generation), SAME(created_at_us), SAME(started_at_us),
         SAME(finished_at_us), SAME(start_at_us), SAME(undo_error), SAME(metadata), SAME(tags),
         SAME(parent), SAME(paused_by), SAME(paused_reason), SAME(paused_at_us), SAME(schedule),
         SAME(source), SAME(group);
-    struct open_steps open = {0};
     item->status = instance_status_name(row->status);
     item->status_code = (cairn_instance_status)row->status;
+    NEED(error_of_instance(q->arena, row, &place), q->error);
+    TRY(show_error_group(q, &place, &item->error_group));
+    TRY(add_current(q, open, item));
+    return add_why(q, row, open, item);
+}
+
+cairn_code show_instance(struct question *q, const void *from, void *ret)
+{
+    const struct instance_row *row = from;
+    struct open_steps open = {0};
     if (!instance_is_final(row->status))
         TRY(question_open_steps(q, row->id, &open));
-    TRY(add_current(q, &open, item));
-    return add_why(q, row, &open, item);
+    return show_instance_at(q, row, &open, ret);
 }
 
 /* ---- what belongs to an instance ------------------------------------------------------------ */

@@ -5,7 +5,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "engine/read.h"
+#include "base/scan.h"
+#include "engine/read_why.h"
 
 #include <string.h>
 
@@ -88,11 +89,43 @@ static cairn_code show_job_row(struct question *q, const void *from, void *ret)
     return CAIRN_OK;
 }
 
+/* Calls as people count them: the one under way is one of them. */
+static void show_calls(const struct step_row *step, struct instance_item *item)
+{
+    bool is_undo = step->status == STEP_COMPENSATION;
+    bool is_called = step->kind == KIND_TASK || step->kind == KIND_FUNCTION;
+    item->attempts =
+        (is_undo ? step->compensation_attempts : step->attempts) + (step->locked_by != NULL);
+    item->max_attempts = is_called && !is_undo ? step->max_attempts : -1;
+}
+
+/* Of the step that why names, or else of the one that failed. */
+static void add_calls(const struct instance_row *row, const struct open_steps *open,
+                      struct instance_item *item)
+{
+    const cairn_why *why = item->base.why;
+    struct slice error;
+    int64_t attempt = 0;
+    item->max_attempts = -1;
+    for (size_t i = 0; i < open->count; i++)
+        if (why && why->step && open->items[i].seq == why->seq) {
+            show_calls(&open->items[i], item);
+            return;
+        }
+    if (row->last_error && scan_text(row->last_error, strlen(row->last_error), &error))
+        slice_int(scan_find(error, "attempt"), &attempt);
+    item->attempts = (int32_t)attempt;
+}
+
 static cairn_code show_instance_row(struct question *q, const void *from, void *ret)
 {
     const struct instance_row *row = from;
     struct instance_item *item = ret;
-    TRY(show_instance(q, row, &item->base));
+    struct open_steps open = {0};
+    if (!instance_is_final(row->status))
+        TRY(question_open_steps(q, row->id, &open));
+    TRY(show_instance_at(q, row, &open, &item->base));
+    add_calls(row, &open, item);
     if (row->last_error && strlen(row->last_error) > ERROR_BYTES)
         item->base.last_error = cut_message(q->arena, row->last_error);
     item->kind = row->is_function ? "function" : "workflow";
@@ -163,6 +196,19 @@ static cairn_code show_rows(struct question *q, const struct rows *rows, const c
     return CAIRN_OK;
 }
 
+/* Of those that have not ended. */
+static cairn_code read_open_steps(struct question *q, const struct instance_row *rows,
+                                  size_t count)
+{
+    const char **ids = arena_array(q->arena, count, sizeof *ids);
+    size_t open = 0;
+    NEED(ids || !count, q->error);
+    for (size_t i = 0; i < count; i++)
+        if (!instance_is_final(rows[i].status))
+            ids[open++] = rows[i].id;
+    return question_read_open(q, ids, open);
+}
+
 /* One more than the page holds is read, to know whether another page follows. */
 cairn_code answer_rows(struct question *q)
 {
@@ -190,7 +236,10 @@ cairn_code answer_rows(struct question *q)
     if (next)
         page->next = arena_printf(q->arena, "%lld", (long long)next);
     NEED(page->next || !next, q->error);
-    return show_rows(q, rows, found, end.count < room ? end.count : limit);
+    size_t count = end.count < room ? end.count : limit;
+    if (!is_job)
+        TRY(read_open_steps(q, (struct instance_row *)found, count));
+    return show_rows(q, rows, found, count);
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */
@@ -198,14 +247,22 @@ cairn_code answer_rows(struct question *q)
 cairn_code answer_counts(struct question *q)
 {
     bool is_job = q->request->op == OP_JOB_COUNTS;
-    const struct words *words = is_job ? &job_status_words : &instance_status_words;
+    bool is_by_stand = !is_job && text_is(q->request->in.instance_list.by, "stand");
+    const struct words *words = is_job        ? &job_status_words
+                                : is_by_stand ? &stand_words
+                                              : &instance_status_words;
     struct list_count counts[INSTANCE_STATUS_COUNT];
     struct page_output *page = &q->request->out.page;
     struct list_filter filter;
-    _Static_assert((int)JOB_STATUS_COUNT <= (int)INSTANCE_STATUS_COUNT, "room for both");
+    _Static_assert((int)JOB_STATUS_COUNT <= (int)INSTANCE_STATUS_COUNT &&
+                       (int)STAND_COUNT <= (int)INSTANCE_STATUS_COUNT,
+                   "room for all");
     TRY(STORE(q, limit_time, LIST_MS));
     TRY(list_filter_read(q, &filter));
-    TRY(list_counts(q->tx, is_job ? LIST_JOBS : LIST_INSTANCES, &filter, counts, q->error));
+    if (is_by_stand)
+        TRY(list_stands(q->tx, &filter, counts, q->error));
+    else
+        TRY(list_counts(q->tx, is_job ? LIST_JOBS : LIST_INSTANCES, &filter, counts, q->error));
     page->counts = arena_array(q->arena, (size_t)words->count, sizeof *page->counts);
     NEED(page->counts, q->error);
     for (int status = 1; status < words->count; status++)

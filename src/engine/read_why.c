@@ -10,28 +10,75 @@
 
 /* How far down children are asked why they wait. */
 enum { CHILD_DEPTH_MAX = 4 };
-enum { OPEN_MAX = 1000, OPEN_PORTION = 8, WALK_PORTION = 64, WALK_MAX = 2000 };
+enum { OPEN_MAX = 1000, OPEN_PORTION = 256, WALK_PORTION = 64, WALK_MAX = 2000 };
+
+/* Open steps of several instances, by their ids; they are asked for in this order. */
+struct open_page {
+    const char *const *ids;
+    struct open_steps *of;
+    size_t count, at;
+};
 
 bool is_undo_record(const struct dlq_row *record)
 {
     return record->reason && strncmp(record->reason, "compensation", 12) == 0;
 }
 
-cairn_code question_open_steps(struct question *q, const char *id, struct open_steps *ret_steps)
+/* Puts rows where they belong.  *first is the instance of the last one. */
+static cairn_code add_open(struct question *q, struct open_page *page,
+                           const struct step_row *rows, size_t count, size_t *first)
 {
-    struct step_row rows[OPEN_PORTION];
-    size_t count = OPEN_PORTION;
-    *ret_steps = (struct open_steps){0};
-    for (int32_t after = -1; count == OPEN_PORTION && ret_steps->count < OPEN_MAX;) {
-        TRY(STORE(q, list_open_steps, id, after, rows, OPEN_PORTION, &count));
-        for (size_t i = 0; i < count; i++) {
-            struct step_row *row = list_add(q->arena, ret_steps);
-            NEED(row, q->error);
-            *row = rows[i];
-            after = rows[i].seq;
-        }
+    for (size_t i = 0; i < count; i++) {
+        while (strcasecmp(page->ids[*first], rows[i].instance_id) != 0)
+            ++*first;
+        if (page->of[*first].count == OPEN_MAX)
+            continue;
+        struct step_row *row = list_add(q->arena, &page->of[*first]);
+        NEED(row, q->error);
+        *row = rows[i];
     }
     return CAIRN_OK;
+}
+
+/* Of one instance there are few as a rule. */
+static cairn_code read_open(struct question *q, struct open_page *page)
+{
+    size_t room = page->count == 1 ? OPEN_PORTION / 16 : OPEN_PORTION, count = room, first = 0;
+    struct step_row *rows = arena_array(q->arena, room, sizeof *rows);
+    NEED(rows, q->error);
+    for (int32_t after = -1; count == room && first < page->count;) {
+        TRY(STORE(q, list_open_steps, page->ids + first, page->count - first, after, rows, room,
+                  &count));
+        TRY(add_open(q, page, rows, count, &first));
+        after = count ? rows[count - 1].seq : -1;
+        if (page->of[first].count == OPEN_MAX)
+            first++, after = -1;
+    }
+    return CAIRN_OK;
+}
+
+cairn_code question_read_open(struct question *q, const char *const *ids, size_t count)
+{
+    struct open_page *page = arena_zalloc(q->arena, sizeof *page);
+    struct open_steps *of = arena_array(q->arena, count, sizeof *of);
+    NEED(page && (of || !count), q->error);
+    *page = (struct open_page){.ids = ids, .of = of, .count = count};
+    TRY(read_open(q, page));
+    q->open = page;
+    return CAIRN_OK;
+}
+
+cairn_code question_open_steps(struct question *q, const char *id, struct open_steps *ret_steps)
+{
+    struct open_page *known = q->open;
+    *ret_steps = (struct open_steps){0};
+    for (size_t i = 0; known && i < known->count;
+         i++, known->at = (known->at + 1) % known->count)
+        if (strcmp(known->ids[known->at], id) == 0) {
+            *ret_steps = known->of[known->at];
+            return CAIRN_OK;
+        }
+    return read_open(q, &(struct open_page){.ids = &id, .of = ret_steps, .count = 1});
 }
 
 /* ---- types ---------------------------------------------------------------------------------- */

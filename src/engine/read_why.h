@@ -17,11 +17,18 @@ struct open_steps {
 cairn_code question_open_steps(struct question *q, const char *id,
                                struct open_steps *ret_steps);
 
+/* Reads the same of many instances ahead, with one question for all of them. */
+cairn_code question_read_open(struct question *q, const char *const *ids, size_t count);
+
 /* All sentences, the most urgent first.  `open` is empty for an instance that has ended.  is_list: for
  * a row of a list, so no more is read than its steps need. */
 cairn_code why_of_instance(struct question *q, const struct instance_row *row,
                            const struct open_steps *open, bool is_list,
                            struct why_list *ret_list);
+
+/* An instance as callers see it, with its open steps; read_list.c. */
+cairn_code show_instance_at(struct question *q, const struct instance_row *row,
+                            const struct open_steps *open, cairn_instance *item);
 
 /* What the registry says of a type, and who could take it. */
 cairn_code question_type(struct question *q, const char *type, int32_t version,

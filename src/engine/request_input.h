@@ -69,6 +69,7 @@ struct job_list_input {
 struct instance_list_input {
     cairn_instance_filter filter;
     const char *group;
+    const char *by; /* of counts: status or stand; NULL: status */
     bool is_row;
 };
 

@@ -45,6 +45,7 @@ struct instance_item {
     cairn_instance base;
     const char *kind; /* workflow or function */
     int32_t parent_seq;
+    int32_t attempts, max_attempts; /* calls of the step that it is at; max -1: not known */
     struct preview input, output;
 };
 

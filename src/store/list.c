@@ -332,6 +332,8 @@ static cairn_code run(struct scan *scan, const struct list_filter *filter, void 
     else if (filter->group && scan_is_any_status(scan))
         scan->filter.statuses =
             scan->kind == LIST_JOBS ? STATUS_BIT(JOB_FAILED) : STATUS_BIT(INSTANCE_FAILED);
+    else if (filter->stand && scan_is_any_status(scan))
+        scan->filter.statuses = STANDING;
     *ret_end = (struct list_end){0};
     TRY(scan_find_bounds(scan));
     if (filter->ids || filter->key || filter->q)

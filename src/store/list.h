@@ -60,6 +60,12 @@ cairn_code list_counts(struct store_tx *tx, enum list_kind kind,
                        const struct list_filter *filter, struct list_count *ret_counts,
                        cairn_error *reterr);
 
+/* The same by where instances of a workflow stand, among the newest STANDS_MAX of each status, since steps are looked
+ * at; if there are others, any count may be greater.  The filter's workflow is given; its version, parent (is_root) and times are looked at. */
+enum { STANDS_MAX = 5000 };
+cairn_code list_stands(struct store_tx *tx, const struct list_filter *filter,
+                       struct list_count *ret_counts, cairn_error *reterr);
+
 /* For the back ends: the words of a set of statuses, with a comma before and behind each; NULL: any.
  * False: memory ran out. */
 bool list_statuses(struct arena *arena, const struct words *words, uint32_t statuses,

@@ -1,4 +1,4 @@
-/* store/list_count.c - how many jobs and instances match, by status.
+/* store/list_count.c - how many jobs and instances match, by status or by where they stand.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 static bool is_plain(const struct list_filter *filter)
 {
     return !filter->version && !filter->pattern && filter->due == DUE_ANY && !filter->from_us &&
-           !filter->to_us && !filter->tag_count;
+           !filter->to_us && !filter->tag_count && !filter->is_root;
 }
 
 /* Whether rows must be read whole to see whether they match. */
@@ -136,5 +136,34 @@ cairn_code list_counts(struct store_tx *tx, enum list_kind kind,
         ret_counts[status] = (struct list_count){.n = n > COUNT_MAX ? COUNT_MAX : n,
                                                  .is_more = n > COUNT_MAX || is_cut};
     }
+    return CAIRN_OK;
+}
+
+cairn_code list_stands(struct store_tx *tx, const struct list_filter *filter,
+                       struct list_count *ret_counts, cairn_error *reterr)
+{
+    struct scan scan = {.tx = tx,
+                        .ops = tx->session->store->ops,
+                        .kind = LIST_INSTANCES,
+                        .type = &instance_row_type,
+                        .filter = *filter,
+                        .error = reterr};
+    uint64_t found[STAND_COUNT] = {0};
+    bool is_more = false;
+    TRY(scan_find_bounds(&scan));
+    for (int status = 1; status < INSTANCE_STATUS_COUNT; status++) {
+        struct list_walk walk = {.kind = LIST_INSTANCES,
+                                 .status = status,
+                                 .workflow = filter->workflow,
+                                 .from = scan.from,
+                                 .before = scan.before};
+        size_t room = filter->scan_max ? filter->scan_max : STANDS_MAX, looked_at = 0;
+        if (!(STANDING & STATUS_BIT(status)))
+            continue;
+        TRY(scan.ops->count_stands(tx, &walk, filter, room + 1, found, &looked_at, reterr));
+        is_more |= looked_at > room;
+    }
+    for (int stand = 0; stand < STAND_COUNT; stand++)
+        ret_counts[stand] = (struct list_count){.n = found[stand], .is_more = is_more};
     return CAIRN_OK;
 }

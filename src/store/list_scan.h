@@ -13,6 +13,9 @@ enum {
     SCAN_LEAST = 2000,   /* so many are looked at, however long it takes */
 };
 
+/* Statuses of instances that stand somewhere. */
+#define STANDING (STATUS_BIT(INSTANCE_RUNNING) | STATUS_BIT(INSTANCE_WAITING_SIGNAL))
+
 /* Numbers of one walk, or those that were looked up. */
 struct source {
     struct list_walk walk;

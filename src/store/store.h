@@ -210,6 +210,8 @@ struct list_filter {
     const struct tag *tags; /* only those that have all of these */
     size_t tag_count;       /* at most TAGS_MAX */
     const char *parent;     /* of instances: only its children; NULL: any */
+    bool is_root;           /* of instances: only those without a parent */
+    enum stand stand;       /* of instances: only those that stand so; NONE: any */
     const char *has;        /* a text in the payload, the input or the last error; NULL: any */
     const char *group;      /* of its error, see core/error_group.h; NULL: any */
     enum { DUE_ANY, DUE_NOW, DUE_LATER } due; /* of pending jobs */

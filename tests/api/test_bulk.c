@@ -204,6 +204,60 @@ TEST(its_begin_and_end_are_events)
     caller_close(&caller);
 }
 
+static void check_paused(struct caller *caller, const char *expected)
+{
+    char found[64] = "";
+    size_t i;
+    json_t *item;
+    call_for(caller, 200, "GET", "/v1/instances?status=paused", NULL);
+    json_array_foreach(part(caller, "items"), i, item)
+    {
+        const char *key = json_string_value(json_object_get(item, "key"));
+        snprintf(found + strlen(found), sizeof found - strlen(found), " %s", key);
+    }
+    CHECK_STR(found, expected);
+}
+
+/* As lists have them: one instance sleeps, its child is ready, another instance is ready. */
+TEST(instances_are_chosen_by_their_parent_and_by_where_they_stand)
+{
+    char parent[64], body[160];
+    struct caller caller;
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{workflow: sleeper, version: 1, steps: [{sleep: nap, for: 1h}]}");
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{workflow: w, version: 1, steps: [{step: a, handler: a}]}");
+    call_for(&caller, 201, "POST", "/v1/instances",
+             "{\"workflow\":\"sleeper\",\"key\":\"sleeps\"}");
+    snprintf(parent, sizeof parent, "%s", text_at(&caller, "id"));
+    call_for(
+        &caller, 201, "POST", "/v1/instances",
+        "{\"workflow\":\"w\",\"key\":\"child\",\"tell_instance\":\"%s\",\"tell_event\":\"e\"}",
+        parent);
+    call_for(&caller, 201, "POST", "/v1/instances", "{\"workflow\":\"w\",\"key\":\"alone\"}");
+    call_for(&caller, 200, "POST", "/v1/bulk",
+             "{\"on\":\"instances\",\"action\":\"pause\",\"dry_run\":true,"
+             "\"filter\":{\"parent\":\"none\"}}");
+    CHECK_INT(int_at(&caller, "matched.n"), 2);
+    snprintf(body, sizeof body,
+             "{\"on\":\"instances\",\"action\":\"pause\",\"filter\":{\"parent\":\"%s\"}}",
+             parent);
+    begin(&caller, body);
+    wait_for(&caller, "done");
+    CHECK_STR(text_at(&caller, "filter.parent"), parent);
+    check_paused(&caller, " child");
+    begin(&caller, "{\"on\":\"instances\",\"action\":\"pause\",\"filter\":"
+                   "{\"stand\":\"running\",\"parent\":\"none\"}}");
+    wait_for(&caller, "done");
+    check_paused(&caller, " alone child");
+    begin(&caller, "{\"on\":\"instances\",\"action\":\"pause\",\"filter\":"
+                   "{\"stand\":\"sleeping\"}}");
+    wait_for(&caller, "done");
+    check_paused(&caller, " alone child sleeps");
+    caller_close(&caller);
+}
+
 TEST(a_bulk_action_that_makes_no_sense_is_refused)
 {
     static const char *const bodies[] = {
@@ -215,6 +269,9 @@ TEST(a_bulk_action_that_makes_no_sense_is_refused)
         "{\"on\":\"jobs\",\"action\":\"cancel\",\"filter\":{\"status\":\"odd\"}}",
         "{\"on\":\"jobs\",\"action\":\"cancel\",\"filter\":{\"type\":1}}",
         "{\"on\":\"instances\",\"action\":\"cancel\",\"filter\":{},\"by\":\"ada\"}",
+        "{\"on\":\"instances\",\"action\":\"pause\",\"filter\":{\"parent\":\"mine\"}}",
+        "{\"on\":\"instances\",\"action\":\"pause\",\"filter\":{\"stand\":\"paused\"}}",
+        "{\"on\":\"jobs\",\"action\":\"cancel\",\"filter\":{\"stand\":\"running\"}}",
         "{\"on\":\"jobs\",\"action\":\"cancel\",\"filter\":{},\"args\":{\"input\":1}}",
         "{\"on\":\"dlq\",\"action\":\"requeue\",\"filter\":{},\"args\":{}}",
         "{\"on\":\"dlq\",\"action\":\"requeue\",\"filter\":{},\"per_second\":0}",

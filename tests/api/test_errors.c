@@ -185,6 +185,45 @@ TEST(dead_letters_are_grouped_and_filtered)
     caller_close(&caller);
 }
 
+/* Without another question. */
+TEST(what_failed_names_the_group_of_its_error)
+{
+    struct caller caller;
+    char target[200];
+    caller_open(&caller);
+    deploy(&caller, "order", false);
+    const char *id = fail_instance(&caller, "order", "order.charge", "card 17 refused");
+    fail_instance(&caller, "order", "order.charge", "card 18 refused");
+    fail_job(&caller, "mail.v1", "user 17 unknown");
+    call_for(&caller, 200, "GET", "/v1/errors?of=instances", NULL);
+    const char *group = text_at(&caller, "items.0.group");
+    char wanted[16];
+    snprintf(wanted, sizeof wanted, "%s", group);
+    snprintf(target, sizeof target, "/v1/instances/%s", id);
+    call_for(&caller, 200, "GET", target, NULL);
+    CHECK_STR(text_at(&caller, "error_group"), wanted);
+    call_for(&caller, 200, "GET", "/v1/instances?view=row", NULL);
+    CHECK_STR(text_at(&caller, "items.0.error_group"), wanted);
+    CHECK_STR(text_at(&caller, "items.1.error_group"), wanted);
+
+    call_for(&caller, 200, "GET", "/v1/errors?of=jobs", NULL);
+    snprintf(wanted, sizeof wanted, "%s", text_at(&caller, "items.0.group"));
+    call_for(&caller, 200, "GET", "/v1/jobs?view=row", NULL);
+    CHECK_STR(text_at(&caller, "items.0.error_group"), wanted);
+    call_for(&caller, 200, "GET", "/v1/jobs", NULL);
+    CHECK_STR(text_at(&caller, "items.0.error_group"), wanted);
+
+    /* Nothing has gone wrong, or no longer. */
+    snprintf(target, sizeof target, "/v1/instances/%s/restart", id);
+    call_for(&caller, 200, "POST", target, NULL);
+    add_job(&caller, "post.v1");
+    call_for(&caller, 200, "GET", "/v1/jobs?view=row&type=post.v1", NULL);
+    CHECK(json_is_null(part(&caller, "items.0.error_group")), "%s", caller.text);
+    call_for(&caller, 200, "GET", "/v1/instances?view=row&status=running", NULL);
+    CHECK(json_is_null(part(&caller, "items.0.error_group")), "%s", caller.text);
+    caller_close(&caller);
+}
+
 TEST(an_undo_that_failed_is_a_group_of_its_own)
 {
     struct caller caller;

@@ -175,7 +175,8 @@ TEST(an_instance_has_the_fields_of_the_design)
         "input",      "output",   "last_error", "key",           "generation",
         "created_at", "start_at", "started_at", "finished_at",   "undo_error",
         "metadata",   "parent",   "paused_by",  "paused_reason", "paused_at",
-        "why",        "tags",     "schedule",   "source",        "group"};
+        "why",        "tags",     "schedule",   "source",        "group",
+        "error_group"};
     struct caller caller;
     caller_open(&caller);
     deploy_for(&caller, 201, two_steps);

@@ -67,9 +67,9 @@ TEST(a_job_has_the_columns_of_the_table)
         "last_error",   "result",     "created_at", "lease_until",
         "max_attempts", "updated_at", "deleted_at", "idempotency_key",
         "metadata",     "why",        "tags",       "timeout_ms",
-        "retry",        "schedule",   "group"};
-    CHECK_INT(json_object_size(job), 23);
-    for (size_t i = 0; i < 23; i++)
+        "retry",        "schedule",   "group",      "error_group"};
+    CHECK_INT(json_object_size(job), sizeof names / sizeof *names);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         CHECK(json_object_get(job, names[i]), "no %s in %s", names[i], caller.text);
     CHECK_STR(text_at(&caller, "type"), "a.v1");
     CHECK_INT(int_at(&caller, "metadata.t"), 1);

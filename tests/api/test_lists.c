@@ -78,6 +78,8 @@ TEST(instances_are_listed_by_every_filter)
         {"?created_to=2027-01-15T07:59:59Z", ""},
         {"?ids=", "other order-2 order-1"},
         {"?ids=nobody,x", ""},
+        {"?parent=none", "other order-2 order-1"},
+        {"?parent=none&workflow=a", "order-2 order-1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(target, sizeof target, "/v1/instances%s", cases[i].query);
@@ -138,6 +140,7 @@ TEST(a_row_has_no_payload_but_how_it_begins)
     CHECK_INT(int_at(&caller, "items.0.output_bytes"), 0);
     CHECK_INT(strlen(text_at(&caller, "items.0.input_preview")), 119);
     CHECK_STR(text_at(&caller, "items.0.kind"), "workflow");
+    CHECK(json_is_null(part(&caller, "items.0.parent")), "%s", caller.text);
     CHECK_STR(text_at(&caller, "items.0.current_steps.0"), "s");
     CHECK(!strstr(caller.text, "\"input\":"), "%s", caller.text);
 
@@ -176,6 +179,121 @@ TEST(the_error_in_a_row_is_cut)
     CHECK_INT(int_at(&caller, "items.0.last_error.attempt"), 1);
     listed(&caller, "/v1/instances", "key");
     CHECK_INT(strlen(text_at(&caller, "items.0.last_error.message")), 300);
+    caller_close(&caller);
+}
+
+static void check_calls(struct caller *caller, int attempts, int most)
+{
+    call_for(caller, 200, "GET", "/v1/instances?view=row", NULL);
+    CHECK_INT(int_at(caller, "items.0.attempts"), attempts);
+    if (most)
+        CHECK_INT(int_at(caller, "items.0.max_attempts"), most);
+    else
+        CHECK(json_is_null(part(caller, "items.0.max_attempts")), "%s", caller->text);
+}
+
+/* As people count: the first call is one of three while it is made. */
+TEST(a_row_says_how_often_its_step_was_called)
+{
+    static const struct {
+        const char *report;
+        int called, ended; /* the calls while it is held, and when it was reported */
+        int most;
+    } calls[] = {{"fail", 1, 1, 3}, {"fail", 2, 2, 3}, {"complete", 3, 0, 0}};
+    struct caller caller;
+    char target[200];
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{workflow: a, version: 1, steps: [{step: s, handler: h, max_attempts: 3},"
+             " {sleep: nap, for: 1h}, {step: t, handler: i, max_attempts: 1}]}");
+    start(&caller, "a", "k", "{}");
+    check_calls(&caller, 0, 3);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct task_held task = take(&caller, "h");
+        check_calls(&caller, calls[i].called, 3);
+        snprintf(target, sizeof target, "/v1/tasks/%s/%s", task.id, calls[i].report);
+        call_for(&caller, 200, "POST", target, "{\"worker\":\"w\",\"token\":\"%s\"%s}",
+                 task.token, calls[i].ended ? ",\"error\":\"no good\"" : "");
+        check_calls(&caller, calls[i].ended, calls[i].most);
+        call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":3600000}");
+    }
+    struct task_held task = take(&caller, "i");
+    check_calls(&caller, 1, 1);
+    snprintf(target, sizeof target, "/v1/tasks/%s/dead", task.id);
+    call_for(&caller, 200, "POST", target,
+             "{\"worker\":\"w\",\"token\":\"%s\",\"error\":\"x\"}", task.token);
+    check_calls(&caller, 1, 0); /* it has failed; how many there might have been is not read */
+    caller_close(&caller);
+}
+
+TEST(where_instances_stand_is_counted_and_filtered)
+{
+    struct caller caller;
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{workflow: a, version: 1, steps: [{step: s, handler: h}, {sleep: nap, for: 1h},"
+             " {wait: it, event: e}]}");
+    for (int i = 0; i < 3; i++)
+        start(&caller, "a", i == 0 ? "k0" : i == 1 ? "k1" : "k2", "{}");
+    struct task_held task = take(&caller, "h");
+    char target[200];
+    snprintf(target, sizeof target, "/v1/tasks/%s/complete", task.id);
+    call_for(&caller, 200, "POST", target, "{\"worker\":\"w\",\"token\":\"%s\"}", task.token);
+    task = take(&caller, "h");
+    snprintf(target, sizeof target, "/v1/tasks/%s/fail", task.id);
+    call_for(&caller, 200, "POST", target,
+             "{\"worker\":\"w\",\"token\":\"%s\",\"error\":\"x\"}", task.token);
+    call_for(&caller, 200, "GET", "/v1/instances/counts?by=stand&workflow=a", NULL);
+    CHECK_INT(json_object_size(part(&caller, "counts")), 5);
+    CHECK_INT(int_at(&caller, "counts.running.n"), 1);
+    CHECK_INT(int_at(&caller, "counts.sleeping.n"), 1);
+    CHECK_INT(int_at(&caller, "counts.retrying.n"), 1);
+    CHECK_INT(int_at(&caller, "counts.waiting.n"), 0);
+    CHECK(json_is_false(part(&caller, "counts.lost.is_more")), "%s", caller.text);
+    CHECK_STR(listed(&caller, "/v1/instances?stand=sleeping", "key"), "k0");
+    CHECK_STR(listed(&caller, "/v1/instances?stand=retrying&view=row", "key"), "k1");
+    CHECK_STR(listed(&caller, "/v1/instances?stand=running&workflow=a", "key"), "k2");
+    call_for(&caller, 200, "GET", "/v1/instances/counts?by=status&workflow=a", NULL);
+    CHECK_INT(int_at(&caller, "counts.running.n"), 3);
+    call_for(&caller, 400, "GET", "/v1/instances?stand=none", NULL);
+    call_for(&caller, 400, "GET", "/v1/instances/counts?by=stand", NULL);
+    call_for(&caller, 400, "GET", "/v1/instances/counts?by=key&workflow=a", NULL);
+    call_for(&caller, 400, "GET", "/v1/instances/counts?by=stand&workflow=a&q=k", NULL);
+    caller_close(&caller);
+}
+
+/* Steps of all rows are read with one question: each row has its own. */
+TEST(rows_of_a_page_have_each_their_own_steps)
+{
+    struct caller caller;
+    char target[200], key[8];
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{workflow: a, version: 1, steps: [{step: one, handler: h}, {fork: both, branches:"
+             " [[{step: two, handler: i}], [{step: three, handler: j}]]}]}");
+    for (int i = 0; i < 4; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        start(&caller, "a", key, "{}");
+        struct task_held task = take(&caller, "h");
+        snprintf(target, sizeof target, "/v1/tasks/%s/%s", task.id,
+                 i == 2 ? "dead" : "complete");
+        call_for(&caller, 200, "POST", target, "{\"worker\":\"w\",\"token\":\"%s\"%s}",
+                 task.token, i == 2 ? ",\"error\":\"x\"" : "");
+    }
+    struct task_held task = take(&caller, "i"); /* of k0 */
+    CHECK_STR(listed(&caller, "/v1/instances?view=row", "key"), "k3 k2 k1 k0");
+    CHECK_STR(text_at(&caller, "items.0.current_steps.0"), "two");
+    CHECK_STR(text_at(&caller, "items.0.current_steps.1"), "three");
+    CHECK_STR(text_at(&caller, "items.1.why.code"), "failed");
+    CHECK_INT(json_array_size(part(&caller, "items.1.current_steps")), 0);
+    CHECK_INT(json_array_size(part(&caller, "items.2.current_steps")), 2);
+    snprintf(target, sizeof target, "/v1/tasks/%s/complete", task.id);
+    call_for(&caller, 200, "POST", target, "{\"worker\":\"w\",\"token\":\"%s\"}", task.token);
+    listed(&caller, "/v1/instances?view=row", "key");
+    CHECK_INT(json_array_size(part(&caller, "items.2.current_steps")), 2);
+    CHECK_INT(json_array_size(part(&caller, "items.3.current_steps")), 1);
+    CHECK_STR(text_at(&caller, "items.3.current_steps.0"), "three");
+    CHECK_STR(text_at(&caller, "items.3.why.step"), "three");
     caller_close(&caller);
 }
 

@@ -19,3 +19,8 @@ $ cairn bulk retry
 [2]
 $ cairn bulk explode --all 2>&1 | head -1
 cairn: action does not exist for what "on" names
+# Instances are also chosen by their parent, and by where they stand.
+$ cairn bulk pause --parent none --stand running --dry-run
+0 match
+$ cairn bulk pause --parent mine --dry-run 2>&1 | head -1
+cairn: filter.parent must be the id of an instance, or none

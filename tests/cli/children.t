@@ -31,6 +31,11 @@ $ cairn show $day | sed '1,/^$/d'
 │     └─ … bill (start)    waiting
 │        └─ ‖ billing      paused     <id4>, Paused <time>. 1 step is held.
 └─ ○ both_join (join all)  pending
+$ cairn list --parent none | sed 1d | awk '{print $2}'
+audit
+day
+$ cairn list --count --parent none | grep running
+running         1
 $ cairn show $first | sed '1,/^$/d'
 ✓ bill (start)  completed
 └─ ✓ billing    completed  <id2>

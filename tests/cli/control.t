@@ -27,7 +27,7 @@ $ cairn job retry $a
 !     only failed and cancelled jobs can be retried
 [1]
 $ cairn job cancel $a $a -o json | sed 's/"created_at.*deleted_at":null//; s/"id":"[^"]*","type.*"run_at":"[^"]*"/.../'
-{"items":[{...,"idempotency_key":null,"attempt":0,"max_attempts":3,"leased_by":null,"lease_until":null,"last_error":null,"result":null,,"metadata":null,"tags":null,"timeout_ms":0,"retry":null,"schedule":null,"group":"","why":null},{"id":"<id1>","code":"wrong_state","message":"cannot cancel job \"<id1>\": it is cancelled"}],"next":null}
+{"items":[{...,"idempotency_key":null,"attempt":0,"max_attempts":3,"leased_by":null,"lease_until":null,"last_error":null,"result":null,,"metadata":null,"tags":null,"timeout_ms":0,"retry":null,"schedule":null,"group":"","error_group":null,"why":null},{"id":"<id1>","code":"wrong_state","message":"cannot cancel job \"<id1>\": it is cancelled"}],"next":null}
 ! cairn: cannot cancel job "<id1>": it is cancelled
 $ cairn job cancel $b -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["status"])'
 cancelled

@@ -97,4 +97,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-495
+499

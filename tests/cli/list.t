@@ -66,6 +66,25 @@ $ cairn job list --count --status gone; cairn job list --count --has x; cairn jo
 [2]
 $ cairn list --count --status active -o json
 {"counts":{"pending":{"n":0,"is_more":false},"running":{"n":0,"is_more":false},"waiting_signal":{"n":0,"is_more":false},"paused":{"n":0,"is_more":false},"compensating":{"n":0,"is_more":false},"dlq":{"n":0,"is_more":false}}}
+# Of a workflow, where those stand that have begun and not ended.
+$ printf 'workflow: nap\nversion: 1\nsteps:\n  - sleep: nap\n    for: 1h\n' > nap.yaml; cairn deploy nap.yaml > /dev/null; cairn start nap -o ids > id
+$ cairn list --count --by stand --workflow nap
+STAND     COUNT
+lost      0
+running   0
+retrying  0
+sleeping  1
+waiting   0
+$ cairn list --stand sleeping -o ids | diff - id; cairn list --stand waiting -o ids
+$ cairn list --count --by stand --workflow nap --status running
+! cairn: --count --by stand cannot be used with --status
+[2]
+$ cairn list --count --stand sleeping
+! cairn: --count cannot be used with --stand
+[2]
+$ cairn list --count --by stand
+! cairn: by needs workflow to be stand
+[2]
 # A search looks at 20,000 at a time, or for 100 ms; a page that is empty for that reason is followed.  Whether
 # more is left behind what was found depends on the time that it took.
 $ seq 1 21000 | cairn job add e.v1 --payloads-from - >/dev/null; cairn job list --has Atlantis 2>/dev/null | sed 1d | cut -d' ' -f3

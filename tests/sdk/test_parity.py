@@ -139,8 +139,9 @@ def as_plain(rows, start, ignored=()):
 
     def plain(value, key=None):
         if isinstance(value, dict):
+            # The group of an error follows from its text, in which languages differ (is_same_error).
             return {name: plain(inner, name) for name, inner in value.items()
-                    if name not in ignored and not (name == "id" and key == "event")}
+                    if name not in ignored and name != "error_group" and not (name == "id" and key == "event")}
         if isinstance(value, list):
             return [plain(inner, "event" if key == "events" else None) for inner in value]
         if isinstance(value, str):

@@ -121,6 +121,24 @@ TEST(a_parent_says_which_child_it_waits_for_and_why)
     wf_close(&fw);
 }
 
+TEST(an_instance_without_a_parent_is_told_from_children_in_lists)
+{
+    struct flow_world fw;
+    cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
+    cairn_page *page;
+    fam_begin(&fw, START, "{human: h}", NULL);
+    filter.parent = "none";
+    CHECK_DONE(&fw.world,
+               cairn_instance_list(fw.world.engine, &filter, &page, &fw.world.error));
+    CHECK_INT(cairn_page_count(page), 1);
+    CHECK_STR(cairn_page_instance(page, 0)->id, fw.id);
+    cairn_page_free(page);
+    filter.parent = "nobody";
+    CHECK_INT(cairn_instance_list(fw.world.engine, &filter, &page, &fw.world.error),
+              CAIRN_E_BAD_INPUT);
+    wf_close(&fw);
+}
+
 /* ---- failure -------------------------------------------------------------------------------- */
 
 TEST(a_step_fails_when_its_child_does)

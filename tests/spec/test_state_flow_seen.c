@@ -44,6 +44,71 @@ TEST(a_function_is_listed_among_the_instances)
     fn_end(&world);
 }
 
+/* A step that is tried again, a sleep and a wait. */
+static cairn_code try_sleep_wait(cairn_passage *passage, void *arg)
+{
+    struct function_world *world = arg;
+    cairn_step_options options = CAIRN_STEP_DEFAULTS;
+    options.key = "a";
+    options.retries = 1;
+    options.base_ms = MINUTE_MS;
+    PASS_ON(fn_step_as(world, &options, NULL));
+    PASS_ON(cairn_passage_sleep(passage, NULL, HOUR_MS, NULL));
+    return cairn_passage_wait_event(passage, NULL, "go", -1, &world->heard, NULL);
+}
+
+/* It is found by one of the words, which says the same as the reason that is told. */
+static void check_stand(struct function_world *world, const char *wanted, const char *why)
+{
+    static const char *const stands[] = {"lost", "running", "retrying", "sleeping", "waiting"};
+    struct world *w = &world->flow.world;
+    cairn_page *page;
+    for (size_t i = 0; i < sizeof stands / sizeof *stands; i++) {
+        cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
+        filter.workflow = "f";
+        filter.stand = stands[i];
+        CHECK_DONE(w, cairn_instance_list(w->engine, &filter, &page, &w->error));
+        size_t count = wanted && strcmp(stands[i], wanted) == 0;
+        CHECK(cairn_page_count(page) == count, "%zu %s, not %zu", cairn_page_count(page),
+              stands[i], count);
+        cairn_page_free(page);
+    }
+    CHECK_DONE(w, cairn_instance_get(w->engine, world->flow.id, &page, &w->error));
+    CHECK_STR(cairn_page_instance(page, 0)->why->code, why);
+    cairn_page_free(page);
+}
+
+static void check_held(struct function_world *world)
+{
+    check_stand(world, "running", "working");
+}
+
+TEST(a_function_is_found_by_where_it_stands)
+{
+    struct function_world world;
+    cairn_instance_filter filter = CAIRN_INSTANCE_FILTER_DEFAULTS;
+    cairn_page *page;
+    fn_begin(&world, try_sleep_wait, CAIRN_COMMIT_STEP);
+    check_stand(&world, "running", "unserved");
+    fn_fails(&world, "a", CAIRN_FAIL, 1);
+    fn_during(&world, "a", check_held);
+    fn_passage(&world, "ready");
+    check_stand(&world, "retrying", "retry_later");
+    wf_advance(&world.flow, MINUTE_MS);
+    fn_passage(&world, "waiting");
+    check_stand(&world, "sleeping", "sleep");
+    wf_advance(&world.flow, HOUR_MS);
+    fn_passage(&world, "waiting");
+    check_stand(&world, "waiting", "event");
+    fn_pause(&world);
+    check_stand(&world, NULL, "paused_by");
+    filter.stand = "standing";
+    CHECK_INT(
+        cairn_instance_list(world.flow.world.engine, &filter, &page, &world.flow.world.error),
+        CAIRN_E_BAD_INPUT);
+    fn_end(&world);
+}
+
 TEST(what_a_function_remembers_is_shown_as_its_steps)
 {
     struct function_world world;

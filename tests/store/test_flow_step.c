@@ -304,8 +304,8 @@ TEST(the_current_steps_are_those_of_six_statuses)
 static struct steps *list_open(struct rig *rig, const char *id, int32_t after, size_t room)
 {
     struct steps *steps = arena_zalloc(&rig->arena, sizeof *steps);
-    MUST(rig, rig->ops->list_open_steps(rig->tx, id, after, steps->rows, room, &steps->count,
-                                        &rig->error));
+    MUST(rig, rig->ops->list_open_steps(rig->tx, &id, 1, after, steps->rows, room,
+                                        &steps->count, &rig->error));
     return steps;
 }
 
@@ -339,6 +339,40 @@ TEST(a_lease_or_being_held_makes_any_step_current)
     update_step(rig, row);
     CHECK_STEPS(lock_current(rig, instance.id, -1, ROWS_MAX), "s4", "s5");
     CHECK_NO_STEPS(list_steps(rig, instance.id, -1, true, ROWS_MAX)); /* by status alone */
+}
+
+/* In the order that they are asked for, whatever their numbers; what they were given is left out. */
+TEST(open_steps_of_several_instances_are_one_question)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    const char *ids[4] = {NULL, NULL, NULL, "00000000-0000-7000-8000-000000000000"};
+    struct step_row rows[8];
+    size_t count;
+    begin_write(rig);
+    for (int i = 2; i >= 0; i--) {
+        struct instance_row instance = new_instance(rig, "w");
+        ids[i] = arena_strdup(&rig->arena, instance.id);
+        for (int32_t seq = 0; seq < 3; seq++) {
+            struct step_row row = step_of(&instance, seq);
+            row.status = seq == 1 || i == 1 ? STEP_COMPLETED : STEP_READY;
+            row.input = row.output = row.passed = "{\"large\": true}";
+            add_step(rig, row);
+        }
+    }
+    MUST(rig, rig->ops->list_open_steps(rig->tx, ids, 4, -1, rows, 8, &count, &rig->error));
+    CHECK_INT(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        CHECK_STR(rows[i].instance_id, ids[i < 2 ? 0 : 2]);
+        CHECK_INT(rows[i].seq, i % 2 ? 2 : 0);
+        CHECK(!rows[i].input && !rows[i].output && !rows[i].passed, "payloads were read");
+    }
+    MUST(rig, rig->ops->list_open_steps(rig->tx, ids, 4, 0, rows, 2, &count, &rig->error));
+    CHECK_INT(count, 2);
+    CHECK_INT(rows[0].seq, 2);
+    CHECK_STR(rows[1].instance_id, ids[2]);
+    CHECK_INT(rows[1].seq, 0);
+    MUST(rig, rig->ops->list_open_steps(rig->tx, ids, 0, -1, rows, 8, &count, &rig->error));
+    CHECK_INT(count, 0);
 }
 
 TEST(current_steps_are_locked_page_by_page)

@@ -310,6 +310,130 @@ TEST(what_has_a_tag_is_counted)
     CHECK(!counts[INSTANCE_COMPLETED].is_more, "there are no more");
 }
 
+/* Those without a parent have no index of their own: the filter is one of those that are looked at. */
+TEST(instances_without_a_parent_are_listed_and_counted)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row first = add_named(rig, "w", "p1", INSTANCE_RUNNING);
+    static const char *const keys[] = {"c1", "c2", "p2", "c3"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct instance_row row = instance_of(rig, i < 2 ? "v" : "w");
+        row.key = keys[i];
+        row.status = i == 1 ? INSTANCE_COMPLETED : INSTANCE_RUNNING;
+        row.parent = keys[i][0] == 'c' ? first.id : NULL;
+        row.tags = "{\"a\":\"1\"}";
+        add_instance(rig, row);
+    }
+    CHECK_STR(INSTANCES(9, .is_root = true), "p2 p1");
+    CHECK_STR(INSTANCES(9, .parent = first.id), "c3 c2 c1");
+    CHECK_STR(INSTANCES(1, .is_root = true), "p2");
+    CHECK_STR(INSTANCES(9, .is_root = true, .before_seq = seen_end.next), "p1");
+    CHECK_STR(INSTANCES(9, .is_root = true, .workflow = "v"), "");
+    CHECK_STR(INSTANCES(9, .is_root = true, TAGGED({"a", "1"})), "p2");
+    CHECK_STR(INSTANCES(9, .is_root = true, .key = "%"), "p2 p1");
+    CHECK_STR(INSTANCES(9, .is_root = true, .scan_max = 1), "p2 p1"); /* a portion is more */
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_RUNNING, .is_root = true).n, 2);
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_COMPLETED, .is_root = true).n, 0);
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_RUNNING, .is_root = true, .workflow = "w").n, 2);
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_RUNNING, .is_root = true, .workflow = "v").n, 0);
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_RUNNING, .is_root = true, TAGGED({"a", "1"})).n,
+              1);
+    CHECK_INT(COUNT(LIST_INSTANCES, INSTANCE_RUNNING, .is_root = true, .key = "c%").n, 0);
+}
+
+/* An instance with one open step. */
+static void stand_at(struct rig *rig, const char *key, struct step_row like)
+{
+    struct instance_row instance = instance_of(rig, "f");
+    instance.key = key;
+    instance = add_instance(rig, instance);
+    struct step_row step = step_of(&instance, 0);
+    step.status = like.status;
+    step.kind = like.kind ? like.kind : KIND_TASK;
+    step.attempts = like.attempts;
+    step.next_run_at_us = like.next_run_at_us;
+    step.locked_by = like.locked_by;
+    step.token = like.locked_by ? "t" : NULL;
+    step.locked_until_us = like.locked_until_us;
+    step.due_at_us = like.locked_until_us;
+    step.deadline_at_us = like.deadline_at_us;
+    add_step(rig, step);
+}
+
+static struct list_count stand_of(struct rig *rig, enum stand stand, struct list_filter filter)
+{
+    struct list_count counts[STAND_COUNT];
+    MUST(rig, list_stands(rig->tx, &filter, counts, &rig->error));
+    return counts[stand];
+}
+
+TEST(instances_are_listed_and_counted_by_where_they_stand)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    int64_t later_us = RIG_START_US + US_PER_MIN;
+    stand_at(rig, "ready",
+             (struct step_row){.status = STEP_READY, .next_run_at_us = RIG_START_US});
+    stand_at(rig, "leased",
+             (struct step_row){
+                 .status = STEP_RUNNING, .locked_by = "w", .locked_until_us = later_us});
+    stand_at(rig, "lost",
+             (struct step_row){
+                 .status = STEP_RUNNING, .locked_by = "w", .locked_until_us = RIG_START_US});
+    stand_at(
+        rig, "again",
+        (struct step_row){.status = STEP_READY, .attempts = 1, .next_run_at_us = later_us});
+    stand_at(rig, "back", (struct step_row){.status = STEP_READY, .next_run_at_us = later_us});
+    stand_at(rig, "sleep",
+             (struct step_row){
+                 .status = STEP_WAITING, .kind = KIND_SLEEP, .deadline_at_us = later_us});
+    stand_at(rig, "child", (struct step_row){.status = STEP_WAITING, .kind = KIND_START});
+    stand_at(rig, "human",
+             (struct step_row){.status = STEP_WAITING_DECISION, .kind = KIND_HUMAN});
+    add_named(rig, "f", "signal", INSTANCE_WAITING_SIGNAL);
+    add_named(rig, "f", "paused", INSTANCE_PAUSED);
+    add_named(rig, "f", "done", INSTANCE_COMPLETED);
+    add_named(rig, "g", "other", INSTANCE_WAITING_SIGNAL);
+    struct instance_row sleeper = instance_of(rig, "f"); /* no step needs to be looked at */
+    sleeper.key = "function";
+    sleeper.is_function = true;
+    sleeper.sleep_count = 1;
+    add_instance(rig, sleeper);
+
+    CHECK_STR(INSTANCES(9, .stand = STAND_LOST), "lost");
+    CHECK_STR(INSTANCES(9, .stand = STAND_RUNNING), "back leased ready");
+    CHECK_STR(INSTANCES(9, .stand = STAND_RETRYING), "again");
+    CHECK_STR(INSTANCES(9, .stand = STAND_SLEEPING), "function sleep");
+    CHECK_STR(INSTANCES(9, .stand = STAND_WAITING), "other signal human child");
+    CHECK_STR(INSTANCES(9, .stand = STAND_WAITING, .workflow = "g"), "other");
+    CHECK_STR(
+        INSTANCES(9, .stand = STAND_WAITING, .statuses = STATUS_BIT(INSTANCE_WAITING_SIGNAL)),
+        "other signal");
+    CHECK_STR(INSTANCES(9, .stand = STAND_WAITING, .statuses = STATUS_BIT(INSTANCE_PAUSED)),
+              "");
+    CHECK_STR(INSTANCES(2, .stand = STAND_RUNNING), "back leased");
+    CHECK_STR(INSTANCES(2, .stand = STAND_RUNNING, .before_seq = seen_end.next), "ready");
+
+    static const size_t wanted[STAND_COUNT] = {[STAND_LOST] = 1,
+                                               [STAND_RUNNING] = 3,
+                                               [STAND_RETRYING] = 1,
+                                               [STAND_SLEEPING] = 2,
+                                               [STAND_WAITING] = 3};
+    struct list_filter of_f = {.workflow = "f"};
+    for (int stand = 1; stand < STAND_COUNT; stand++) {
+        CHECK_INT(stand_of(rig, (enum stand)stand, of_f).n, wanted[stand]);
+        CHECK(!stand_of(rig, (enum stand)stand, of_f).is_more, "all were looked at");
+    }
+    of_f.version = 2;
+    CHECK_INT(stand_of(rig, STAND_RUNNING, of_f).n, 0);
+    of_f = (struct list_filter){.workflow = "f", .scan_max = 7};
+    CHECK_INT(stand_of(rig, STAND_RUNNING, of_f).n, 2); /* the newest 8 of 9 that run */
+    CHECK(stand_of(rig, STAND_RUNNING, of_f).is_more, "one was not looked at");
+    of_f = (struct list_filter){.workflow = "f", .is_root = true, .from_us = later_us};
+    CHECK_INT(stand_of(rig, STAND_RUNNING, of_f).n, 0);
+}
+
 /* The frequent tag is given first; a walk of it would be cut before it comes to the rare one. */
 TEST(the_rarest_tag_is_walked)
 {

@@ -152,6 +152,7 @@ class cairn_job(Structure):
     timeout_ms: int
     retry: Optional[bytes]
     group: Optional[bytes]
+    error_group: Optional[bytes]
 
 
 class cairn_job_filter(Structure):
@@ -426,6 +427,7 @@ class cairn_instance(Structure):
     tags: Optional[bytes]
     source: Optional[bytes]
     group: Optional[bytes]
+    error_group: Optional[bytes]
 
 
 class cairn_instance_filter(Structure):
@@ -444,6 +446,7 @@ class cairn_instance_filter(Structure):
     tags: Any
     tag_count: int
     parent: Optional[bytes]
+    stand: Optional[bytes]
 
 
 class cairn_step(Structure):
@@ -800,6 +803,7 @@ cairn_job._fields_ = [
     ("timeout_ms", c_int64),
     ("retry", c_char_p),
     ("group", c_char_p),
+    ("error_group", c_char_p),
 ]
 
 cairn_job_filter._fields_ = [
@@ -1074,6 +1078,7 @@ cairn_instance._fields_ = [
     ("tags", c_char_p),
     ("source", c_char_p),
     ("group", c_char_p),
+    ("error_group", c_char_p),
 ]
 
 cairn_instance_filter._fields_ = [
@@ -1092,6 +1097,7 @@ cairn_instance_filter._fields_ = [
     ("tags", POINTER(c_char_p)),
     ("tag_count", c_size_t),
     ("parent", c_char_p),
+    ("stand", c_char_p),
 ]
 
 cairn_step._fields_ = [

@@ -144,6 +144,7 @@ class Job(_Plain):
     why: Optional[Dict[str, Any]] = None  # of a single job: why it has not ended
     schedule: Optional[str] = None  # that has recorded it
     group: str = ""  # groups of a type take turns
+    error_group: Optional[str] = None  # errors that are alike have the same
 
 
 @_row(frozen=True)
@@ -176,6 +177,7 @@ class Instance(_Plain):
     parent: Optional[str] = None
     source: Optional[str] = None
     group: str = ""
+    error_group: Optional[str] = None  # errors that are alike have the same
     created_at: Optional[datetime] = None
     start_at: Optional[datetime] = None
     started_at: Optional[datetime] = None

@@ -226,6 +226,7 @@ static enum postgres_query param_instance_scan(struct postgres_params *params,
                                                const struct list_filter *filter)
 {
     param_version(params, filter);
+    param_int(params, filter->is_root);
     if (!walk->tag && !walk->workflow)
         return PG_SCAN_INSTANCES;
     param_text(params, walk->tag ? walk->tag->name : walk->workflow);
@@ -251,6 +252,25 @@ cairn_code postgres_count_scanned(struct store_tx *tx, const struct list_walk *w
                        ret_counts, ret_looked_at, reterr);
 }
 
+cairn_code postgres_count_stands(struct store_tx *tx, const struct list_walk *walk,
+                                 const struct list_filter *filter, size_t room,
+                                 uint64_t *ret_counts, size_t *ret_looked_at,
+                                 cairn_error *reterr)
+{
+    struct postgres_params params =
+        PARAMS(tx, INT(walk->from), INT(walk->before), INT((int64_t)room));
+    param_time_or_null(&params, filter->from_us);
+    param_time_or_null(&params, filter->to_us);
+    param_version(&params, filter);
+    param_int(&params, filter->is_root);
+    param_time(&params, tx->now_us);
+    param_text(&params, walk->workflow);
+    param_text(&params, instance_status_name((enum instance_status)walk->status));
+    *ret_looked_at = 0;
+    return read_counts(tx, PG_COUNT_STANDS, &params, &stand_words, ret_counts, ret_looked_at,
+                       reterr);
+}
+
 cairn_code postgres_find_created(struct store_tx *tx, enum list_kind kind, int64_t seq,
                                  int64_t *ret_seq, int64_t *ret_created_us, cairn_error *reterr)
 {
@@ -267,25 +287,30 @@ cairn_code postgres_find_created(struct store_tx *tx, enum list_kind kind, int64
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* $1 to $7 of both queries. */
+/* $1 to $5 of both queries. */
 static void param_filter(struct postgres_params *params, const struct list_filter *filter,
-                         const struct words *words, const int64_t *seqs, size_t count,
-                         size_t room)
+                         const int64_t *seqs, size_t count, size_t room)
 {
     cleanup(columns_done) struct postgres_columns columns = {0};
-    const char *statuses = NULL;
     for (size_t i = 0; i < count; i++) {
         columns_bigint(&columns, seqs[i]);
         columns_end_row(&columns);
     }
     param_columns_copied(params, &columns);
-    if (!list_statuses(params->arena, words, filter->statuses, &statuses))
-        params->failed = true;
     param_int(params, (int64_t)room);
     param_int(params, filter->is_row);
-    param_text(params, statuses);
     param_time_or_null(params, filter->from_us);
     param_time_or_null(params, filter->to_us);
+}
+
+/* Their statuses, and a text that they have. */
+static void param_statuses(struct postgres_params *params, const struct list_filter *filter,
+                           const struct words *words)
+{
+    const char *statuses = NULL;
+    if (!list_statuses(params->arena, words, filter->statuses, &statuses))
+        params->failed = true;
+    param_text(params, statuses);
     param_text(params, filter->has);
 }
 
@@ -299,9 +324,10 @@ cairn_code postgres_pick_jobs(struct store_tx *tx, const struct list_filter *fil
     *ret_count = 0;
     if (count == 0)
         return CAIRN_OK;
-    param_filter(&params, filter, &job_status_words, seqs, count, room);
+    param_filter(&params, filter, seqs, count, room);
     param_pattern(&params, filter->pattern);
     param_due(&params, filter, tx->now_us);
+    param_statuses(&params, filter, &job_status_words);
     TRY(postgres_ask(tx, PG_PICK_JOBS, &params, &reader, reterr));
     for (; reader.row < reader.count; reader.row++) {
         struct job_row *row = &ret_rows[reader.row];
@@ -324,9 +350,13 @@ cairn_code postgres_pick_instances(struct store_tx *tx, const struct list_filter
     *ret_count = 0;
     if (count == 0)
         return CAIRN_OK;
-    param_filter(&params, filter, &instance_status_words, seqs, count, room);
-    param_text(&params, filter->workflow);
+    param_filter(&params, filter, seqs, count, room);
     param_version(&params, filter);
+    param_int(&params, filter->is_root);
+    param_time(&params, tx->now_us);
+    param_text(&params, stand_name(filter->stand));
+    param_statuses(&params, filter, &instance_status_words);
+    param_text(&params, filter->workflow);
     TRY(postgres_ask(tx, PG_PICK_INSTANCES, &params, &reader, reterr));
     for (; reader.row < reader.count; reader.row++) {
         struct instance_row *row = &ret_rows[reader.row];

@@ -163,12 +163,16 @@ cairn_code postgres_list_steps(struct store_tx *tx, const char *instance_id, int
                                reterr);
 }
 
-cairn_code postgres_list_open_steps(struct store_tx *tx, const char *instance_id, int32_t after,
-                                    struct step_row *ret_rows, size_t room, size_t *ret_count,
-                                    cairn_error *reterr)
+cairn_code postgres_list_open_steps(struct store_tx *tx, const char *const *ids, size_t count,
+                                    int32_t after, struct step_row *ret_rows, size_t room,
+                                    size_t *ret_count, cairn_error *reterr)
 {
-    return postgres_list_after(tx, PG_LIST_OPEN_STEPS, instance_id, after, &step_row_type,
-                               ret_rows, room, ret_count, reterr);
+    struct postgres_params params = {.arena = tx->arena};
+    param_uuids(&params, ids, count);
+    param_int(&params, after);
+    param_int(&params, (int64_t)room);
+    return postgres_read_rows(tx, PG_LIST_OPEN_STEPS, &params, &step_row_type, ret_rows, room,
+                              ret_count, reterr);
 }
 
 cairn_code postgres_lock_steps_between(struct store_tx *tx, const char *instance_id,

@@ -238,17 +238,45 @@ static void bind_job_scan(struct query *query, const struct list_walk *walk,
         bind_int(query, ":is_timed", filter->from_us || filter->to_us);
 }
 
+static void bind_instance(struct query *query, const struct list_filter *filter)
+{
+    if (filter->version)
+        bind_int(query, ":version", filter->version);
+    if (filter->is_root)
+        bind_int(query, ":is_root", 1);
+}
+
 static void bind_instance_scan(struct query *query, const struct list_walk *walk,
                                const struct list_filter *filter)
 {
     bind_int(query, ":from", walk->from);
     bind_int(query, ":before", walk->before);
-    if (filter->version)
-        bind_int(query, ":version", filter->version);
+    bind_instance(query, filter);
     if (walk->workflow && !walk->tag) {
         bind_text(query, ":workflow", walk->workflow);
         bind_text(query, ":status", instance_status_name((enum instance_status)walk->status));
     }
+}
+
+/* Rows of a word, and whether what it is of matches. */
+static cairn_code count_words(struct query *query, const struct words *words,
+                              uint64_t *ret_counts, size_t *ret_looked_at)
+{
+    for (*ret_looked_at = 0; query_step(query) == SQLITE_ROW; ++*ret_looked_at)
+        if (sqlite3_column_int(query->handle, 1))
+            ret_counts[word_from(words, (const char *)sqlite3_column_text(query->handle, 0))]++;
+    return query_ended(query);
+}
+
+cairn_code sqlite_count_stands(struct store_tx *tx, const struct list_walk *walk,
+                               const struct list_filter *filter, size_t room,
+                               uint64_t *ret_counts, size_t *ret_looked_at, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_STANDS, reterr);
+    bind_instance_scan(&query, walk, filter);
+    bind_times(&query, filter);
+    bind_size(&query, ":room", room);
+    return count_words(&query, &stand_words, ret_counts, ret_looked_at);
 }
 
 cairn_code sqlite_count_scanned(struct store_tx *tx, const struct list_walk *walk,
@@ -266,10 +294,7 @@ cairn_code sqlite_count_scanned(struct store_tx *tx, const struct list_walk *wal
         bind_text(&query, ":name", walk->tag->name);
         bind_text(&query, ":value", walk->tag->value);
     }
-    for (*ret_looked_at = 0; query_step(&query) == SQLITE_ROW; ++*ret_looked_at)
-        if (sqlite3_column_int(query.handle, 1))
-            ret_counts[word_from(words, (const char *)sqlite3_column_text(query.handle, 0))]++;
-    return query_ended(&query);
+    return count_words(&query, words, ret_counts, ret_looked_at);
 }
 
 cairn_code sqlite_find_created(struct store_tx *tx, enum list_kind kind, int64_t seq,
@@ -348,8 +373,8 @@ cairn_code sqlite_pick_instances(struct store_tx *tx, const struct list_filter *
     size_t found = 0;
     bind_filter(&query, filter, &instance_status_words);
     bind_text(&query, ":workflow", filter->workflow);
-    if (filter->version)
-        bind_int(&query, ":version", filter->version);
+    bind_text(&query, ":stand", stand_name(filter->stand));
+    bind_instance(&query, filter);
     for (size_t i = 0; i < count && found < room; i++) {
         struct instance_row *row = &ret_rows[found];
         if (!pick_next(&query, seq, seqs[i]))

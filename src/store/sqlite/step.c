@@ -131,12 +131,16 @@ cairn_code sqlite_lock_current_steps(struct store_tx *tx, const char *instance_i
                         reterr);
 }
 
-cairn_code sqlite_list_open_steps(struct store_tx *tx, const char *instance_id, int32_t after,
-                                  struct step_row *ret_rows, size_t room, size_t *ret_count,
-                                  cairn_error *reterr)
+cairn_code sqlite_list_open_steps(struct store_tx *tx, const char *const *ids, size_t count,
+                                  int32_t after, struct step_row *ret_rows, size_t room,
+                                  size_t *ret_count, cairn_error *reterr)
 {
-    return list_current(tx, Q_LIST_CURRENT_STEPS, instance_id, after, ret_rows, room, ret_count,
-                        reterr);
+    size_t found = 0, more = 0;
+    for (size_t i = 0; i < count && found < room; i++, after = -1, found += more)
+        TRY(list_current(tx, Q_LIST_OPEN_STEPS, ids[i], after, ret_rows + found, room - found,
+                         &more, reterr));
+    *ret_count = found;
+    return CAIRN_OK;
 }
 
 cairn_code sqlite_lock_steps_between(struct store_tx *tx, const char *instance_id,

@@ -305,6 +305,54 @@ SELECT s.status,
   FROM unnest($1::text[]) AS s (status)
 
 
+-- part: instance_matches
+-- Whether an instance is one of those that a filter wants, as far as its row says so.
+--
+--   $4, $5  when it was created, at the earliest and at the latest; null: at any time
+--   $6      its version; null: any
+--   $7      1: only if it has no parent
+($4::timestamptz IS NULL OR @created_at >= $4::timestamptz)
+AND ($5::timestamptz IS NULL OR @created_at <= $5::timestamptz)
+AND ($6::int IS NULL OR @version = $6::int)
+AND ($7::bigint = 0 OR @parent IS NULL)
+
+
+-- part: stand
+-- Where an instance stands, as spec/words.txt has it; null: it is neither running nor waits for a signal.  A function that
+-- only sleeps says so itself; of others the open steps are looked at, by idx_workflow_step_current.
+CASE
+WHEN @status = 'waiting_signal' THEN 'waiting'
+WHEN @status <> 'running' THEN NULL
+WHEN @is_function AND @sleep_count > 0 AND @active_count = 0 THEN 'sleeping'
+ELSE (SELECT CASE
+             WHEN bool_or(s.locked_until <= $8::timestamptz) THEN 'lost'
+             WHEN bool_or(s.locked_by IS NOT NULL) THEN 'running'
+             WHEN bool_or(s.status = 'ready' AND NOT s.is_held AND s.next_run_at <= $8::timestamptz) THEN 'running'
+             WHEN bool_or(s.status = 'ready' AND NOT s.is_held AND s.attempts > 0) THEN 'retrying'
+             WHEN bool_or(s.status = 'waiting' AND s.kind = 'sleep') THEN 'sleeping'
+             WHEN bool_or(s.status IN ('waiting', 'waiting_decision') AND s.kind <> 'function') THEN 'waiting'
+             ELSE 'running' END
+        FROM workflow.workflow_step AS s
+       WHERE s.instance_id = @id
+         AND (s.status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused', 'compensation')
+              OR s.locked_by IS NOT NULL OR s.is_held))
+END
+
+
+-- part: job_matches
+-- The same of a job.
+--
+--   $4, $5  as in instance_matches
+--   $6, $7  exact type, prefix; null: any
+--   $8, $9  now; 1: only what is pending and due, 0: pending and not due, null: any
+@deleted_at IS NULL
+AND ($4::timestamptz IS NULL OR @created_at >= $4::timestamptz)
+AND ($5::timestamptz IS NULL OR @created_at <= $5::timestamptz)
+AND ($6::text IS NULL OR @type = $6::text)
+AND ($7::text IS NULL OR starts_with(@type, $7::text))
+AND ($9::int IS NULL OR (@status = 'pending' AND (@run_at <= $8::timestamptz) = ($9::int = 1)))
+
+
 -- name: scan_instances
 -- doing: count instances
 -- Of the newest instances, how many of each status match, and how many were looked at.  Walks the index of
@@ -312,13 +360,10 @@ SELECT s.status,
 --
 --   $1, $2  $1 <= seq < $2
 --   $3      how many are looked at
---   $4, $5  when they were created, at the earliest and at the latest; null: at any time
---   $6      version; null: any
+--   $4..$7  as in instance_matches
 SELECT n.status, count(*) FILTER (WHERE n.matches), count(*)
   FROM (SELECT i.status,
-               ($4::timestamptz IS NULL OR i.created_at >= $4::timestamptz)
-               AND ($5::timestamptz IS NULL OR i.created_at <= $5::timestamptz)
-               AND ($6::int IS NULL OR i.version = $6::int) AS matches
+               {instance_matches i} AS matches
           FROM workflow.workflow_instance AS i
          WHERE i.seq >= $1::bigint AND i.seq < $2::bigint
          ORDER BY i.seq DESC
@@ -330,35 +375,50 @@ SELECT n.status, count(*) FILTER (WHERE n.matches), count(*)
 -- doing: count instances
 -- As scan_instances, of one workflow and status; walks their index.
 --
---   $7, $8  workflow, status
+--   $8, $9  workflow, status
 SELECT n.status, count(*) FILTER (WHERE n.matches), count(*)
   FROM (SELECT i.status,
-               ($4::timestamptz IS NULL OR i.created_at >= $4::timestamptz)
-               AND ($5::timestamptz IS NULL OR i.created_at <= $5::timestamptz)
-               AND ($6::int IS NULL OR i.version = $6::int) AS matches
+               {instance_matches i} AS matches
           FROM workflow.workflow_instance AS i
-         WHERE i.workflow = $7::text
-           AND i.status = $8::text
+         WHERE i.workflow = $8::text
+           AND i.status = $9::text
            AND i.seq >= $1::bigint AND i.seq < $2::bigint
          ORDER BY i.workflow DESC, i.status DESC, i.seq DESC
          LIMIT $3::bigint) AS n
  GROUP BY n.status
 
 
+-- name: count_stands
+-- doing: count instances
+-- As scan_instances_by_workflow, but of each stand.
+--
+--   $8       now
+--   $9, $10  workflow, status
+SELECT n.stand, count(*) FILTER (WHERE n.matches), count(*)
+  FROM (SELECT {stand i} AS stand,
+               {instance_matches i} AS matches
+          FROM (SELECT w.id, w.status, w.is_function, w.sleep_count, w.active_count, w.created_at, w.version, w.parent
+                  FROM workflow.workflow_instance AS w
+                 WHERE w.workflow = $9::text
+                   AND w.status = $10::text
+                   AND w.seq >= $1::bigint AND w.seq < $2::bigint
+                 ORDER BY w.workflow DESC, w.status DESC, w.seq DESC
+                 LIMIT $3::bigint) AS i) AS n
+ GROUP BY n.stand
+
+
 -- name: scan_tagged_instances
 -- doing: count instances
 -- As scan_instances, of those that have a tag; walks the primary key of tags.
 --
---   $7, $8  name, value
+--   $8, $9  name, value
 SELECT i.status,
-       count(*) FILTER (WHERE ($4::timestamptz IS NULL OR i.created_at >= $4::timestamptz)
-                          AND ($5::timestamptz IS NULL OR i.created_at <= $5::timestamptz)
-                          AND ($6::int IS NULL OR i.version = $6::int)),
+       count(*) FILTER (WHERE {instance_matches i}),
        count(*)
   FROM (SELECT t.seq
           FROM workflow.workflow_tag AS t
-         WHERE t.name = $7::text
-           AND t.value = $8::text
+         WHERE t.name = $8::text
+           AND t.value = $9::text
            AND t.kind = 'instance'
            AND t.seq >= $1::bigint AND t.seq < $2::bigint
          ORDER BY t.name DESC, t.value DESC, t.kind DESC, t.seq DESC
@@ -371,17 +431,10 @@ SELECT i.status,
 -- doing: count jobs
 -- Of the newest jobs, how many of each status match and are not deleted, and how many were looked at.
 --
---   $1..$5  as in scan_instances
---   $6, $7  exact type, prefix; null: any
---   $8, $9  now; 1: only what is pending and due, 0: pending and not due, null: any
+--   $1..$3  as in scan_instances
+--   $4..$9  as in job_matches
 SELECT r.status,
-       count(*) FILTER (WHERE r.deleted_at IS NULL
-                          AND ($4::timestamptz IS NULL OR r.created_at >= $4::timestamptz)
-                          AND ($5::timestamptz IS NULL OR r.created_at <= $5::timestamptz)
-                          AND ($6::text IS NULL OR r.type = $6::text)
-                          AND ($7::text IS NULL OR starts_with(r.type, $7::text))
-                          AND ($9::int IS NULL
-                               OR (r.status = 'pending' AND (r.run_at <= $8::timestamptz) = ($9::int = 1)))),
+       count(*) FILTER (WHERE {job_matches r}),
        count(*)
   FROM (SELECT o.id
           FROM workflow.workflow_run_order AS o
@@ -400,13 +453,9 @@ SELECT r.status,
 -- doing: count jobs
 -- As scan_jobs, of those that are pending, in any order; walks an index of what is pending.
 SELECT r.status,
-       count(*) FILTER (WHERE ($4::timestamptz IS NULL OR r.created_at >= $4::timestamptz)
-                          AND ($5::timestamptz IS NULL OR r.created_at <= $5::timestamptz)
-                          AND ($6::text IS NULL OR r.type = $6::text)
-                          AND ($7::text IS NULL OR starts_with(r.type, $7::text))
-                          AND ($9::int IS NULL OR (r.run_at <= $8::timestamptz) = ($9::int = 1))),
+       count(*) FILTER (WHERE {job_matches r}),
        count(*)
-  FROM (SELECT p.status, p.created_at, p.type, p.run_at
+  FROM (SELECT p.status, p.deleted_at, p.created_at, p.type, p.run_at
           FROM workflow.workflow_run AS p
          WHERE p.status = 'pending' AND p.deleted_at IS NULL
            AND p.seq >= $1::bigint AND p.seq < $2::bigint
@@ -420,13 +469,7 @@ SELECT r.status,
 --
 --   $10, $11  name, value
 SELECT r.status,
-       count(*) FILTER (WHERE r.deleted_at IS NULL
-                          AND ($4::timestamptz IS NULL OR r.created_at >= $4::timestamptz)
-                          AND ($5::timestamptz IS NULL OR r.created_at <= $5::timestamptz)
-                          AND ($6::text IS NULL OR r.type = $6::text)
-                          AND ($7::text IS NULL OR starts_with(r.type, $7::text))
-                          AND ($9::int IS NULL
-                               OR (r.status = 'pending' AND (r.run_at <= $8::timestamptz) = ($9::int = 1)))),
+       count(*) FILTER (WHERE {job_matches r}),
        count(*)
   FROM (SELECT t.seq
           FROM workflow.workflow_tag AS t
@@ -536,13 +579,14 @@ SELECT o.seq, r.created_at
 -- doing: list instances
 -- The instances with these numbers that match, newest first.
 --
---   $1      the numbers
---   $2      how many at most
---   $3      1: the input is cut, and output and metadata are left out
---   $4      statuses, such as ",failed,dlq,"; null: any
---   $5, $6  when they were created, at the earliest and at the latest; null: at any time
---   $7      a text in the input or the last error; null: any
---   $8, $9  workflow, version; null: any
+--   $1       the numbers
+--   $2       how many at most
+--   $3       1: the input is cut, and output and metadata are left out
+--   $4..$7   as in instance_matches
+--   $8, $9   now, and a stand; null: any
+--   $10      statuses, such as ",failed,dlq,"; null: any
+--   $11      a text in the input or the last error; null: any
+--   $12      workflow; null: any
 SELECT {instance.columns i but metadata input output},
        CASE WHEN $3::bigint = 0 THEN i.metadata::text END,
        CASE WHEN $3::bigint = 0 THEN i.input::text ELSE left(i.input::text, 120) END,
@@ -551,13 +595,13 @@ SELECT {instance.columns i but metadata input output},
        CASE WHEN $3::bigint = 1 THEN octet_length(i.output::text) END
   FROM workflow.workflow_instance AS i
  WHERE i.seq = ANY ($1::bigint[])
-   AND ($4::text IS NULL OR strpos($4::text, ',' || i.status || ',') > 0)
-   AND ($5::timestamptz IS NULL OR i.created_at >= $5::timestamptz)
-   AND ($6::timestamptz IS NULL OR i.created_at <= $6::timestamptz)
-   AND ($8::text IS NULL OR i.workflow = $8::text)
-   AND ($9::int IS NULL OR i.version = $9::int)
-   AND ($7::text IS NULL OR strpos(i.input::text, $7::text) > 0
-        OR strpos(i.last_error::text, $7::text) > 0)
+   AND {instance_matches i}
+   AND ($10::text IS NULL OR strpos($10::text, ',' || i.status || ',') > 0)
+   AND ($12::text IS NULL OR i.workflow = $12::text)
+   AND ($11::text IS NULL OR strpos(i.input::text, $11::text) > 0
+        OR strpos(i.last_error::text, $11::text) > 0)
+   AND ($9::text IS NULL
+        OR {stand i} = $9::text)
  ORDER BY i.seq DESC
  LIMIT $2::bigint
 
@@ -566,9 +610,9 @@ SELECT {instance.columns i but metadata input output},
 -- doing: list jobs
 -- The jobs with these numbers that match, newest first, deleted ones left out.
 --
---   $1..$7    as in pick_instances, of payload, result and metadata
---   $8, $9    exact type, prefix; null: any
---   $10, $11  now; 1: only what is pending and due, 0: pending and not due, null: any
+--   $1..$3    as in pick_instances, of payload, result and metadata
+--   $4..$9    as in job_matches
+--   $10, $11  as in pick_instances
 SELECT {job.columns r but payload metadata result},
        CASE WHEN $3::bigint = 0 THEN r.payload::text ELSE left(r.payload::text, 120) END,
        CASE WHEN $3::bigint = 0 THEN r.metadata::text END,
@@ -579,15 +623,9 @@ SELECT {job.columns r but payload metadata result},
  CROSS JOIN LATERAL (
        SELECT one.* FROM workflow.workflow_run AS one WHERE one.id = o.id LIMIT 1) AS r
  WHERE o.seq = ANY ($1::bigint[])
-   AND r.deleted_at IS NULL
-   AND ($4::text IS NULL OR strpos($4::text, ',' || r.status || ',') > 0)
-   AND ($5::timestamptz IS NULL OR r.created_at >= $5::timestamptz)
-   AND ($6::timestamptz IS NULL OR r.created_at <= $6::timestamptz)
-   AND ($8::text IS NULL OR r.type = $8::text)
-   AND ($9::text IS NULL OR starts_with(r.type, $9::text))
-   AND ($11::int IS NULL
-        OR (r.status = 'pending' AND (r.run_at <= $10::timestamptz) = ($11::int = 1)))
-   AND ($7::text IS NULL OR strpos(r.payload::text, $7::text) > 0
-        OR strpos(r.last_error, $7::text) > 0)
+   AND {job_matches r}
+   AND ($10::text IS NULL OR strpos($10::text, ',' || r.status || ',') > 0)
+   AND ($11::text IS NULL OR strpos(r.payload::text, $11::text) > 0
+        OR strpos(r.last_error, $11::text) > 0)
  ORDER BY o.seq DESC
  LIMIT $2::bigint

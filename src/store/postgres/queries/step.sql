@@ -126,14 +126,23 @@ SELECT {step.columns s}
 
 -- name: list_open_steps
 -- doing: list steps
--- As lock_current_steps, but nothing is locked.
-SELECT {step.columns s}
-  FROM workflow.workflow_step AS s
- WHERE s.instance_id = $1::uuid
-   AND s.seq > $2::int
-   AND (s.status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused', 'compensation')
-        OR s.locked_by IS NOT NULL OR s.is_held)
- ORDER BY s.seq
+-- As lock_current_steps, of several instances and without payloads, but nothing is locked.
+--
+--   $1  the instances
+--   $2  of the first one only those after this place
+--   $3  how many at most
+SELECT {step.columns s but input output passed}, NULL, NULL, NULL
+  FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, place)
+ CROSS JOIN LATERAL (
+       SELECT one.*
+         FROM workflow.workflow_step AS one
+        WHERE one.instance_id = given.id
+          AND one.seq > CASE given.place WHEN 1 THEN $2::int ELSE -1 END
+          AND (one.status IN ('ready', 'running', 'waiting', 'waiting_decision', 'paused', 'compensation')
+               OR one.locked_by IS NOT NULL OR one.is_held)
+        ORDER BY one.seq
+        LIMIT $3::bigint) AS s
+ ORDER BY given.place, s.seq
  LIMIT $3::bigint
 
 

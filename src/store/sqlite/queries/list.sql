@@ -265,18 +265,60 @@ SELECT count(*)
          LIMIT :room);
 
 
+-- part: instance_matches
+-- Whether an instance is one of those that a filter wants, as far as its row says so.
+--
+--   :version                    NULL: any
+--   :created_from, :created_to  NULL: at any time
+--   :is_root                    1: only if it has no parent; NULL: any
+(:version IS NULL OR @version = :version)
+AND (:created_from IS NULL OR @created_at >= :created_from)
+AND (:created_to IS NULL OR @created_at <= :created_to)
+AND (:is_root IS NULL OR @parent IS NULL)
+
+
+-- part: stand
+-- Where an instance stands, as spec/words.txt has it; NULL: it is neither running nor waits for a signal.  A function that
+-- only sleeps says so itself; of others the open steps are looked at, by idx_workflow_step_current.
+CASE
+WHEN @status = 'waiting_signal' THEN 'waiting'
+WHEN @status <> 'running' THEN NULL
+WHEN @is_function AND @sleep_count > 0 AND @active_count = 0 THEN 'sleeping'
+ELSE (SELECT CASE
+             WHEN max(s.locked_until <= :now) THEN 'lost'
+             WHEN max(s.locked_by IS NOT NULL) THEN 'running'
+             WHEN max(s.status = 'ready' AND s.is_held = 0 AND s.next_run_at <= :now) THEN 'running'
+             WHEN max(s.status = 'ready' AND s.is_held = 0 AND s.attempts > 0) THEN 'retrying'
+             WHEN max(s.status = 'waiting' AND s.kind = 'sleep') THEN 'sleeping'
+             WHEN max(s.status IN ('waiting', 'waiting_decision') AND s.kind <> 'function') THEN 'waiting'
+             ELSE 'running' END
+        FROM workflow_step AS s INDEXED BY idx_workflow_step_current
+       WHERE s.is_current = 1
+         AND s.instance_seq = @seq)
+END
+
+
+-- part: job_matches
+-- The same of a job.
+--
+--   :from, :below               the range of types, as in next_type
+--   :is_due                     1: only if it is pending and due, 0: pending and not due; NULL: any
+--   :created_from, :created_to  NULL: at any time
+@type >= :from AND @type < :below
+AND (:is_due IS NULL OR (@status = 'pending' AND (@run_at <= :now) = :is_due))
+AND (:created_from IS NULL OR @created_at >= :created_from)
+AND (:created_to IS NULL OR @created_at <= :created_to)
+
+
 -- name: scan_instances
 -- doing: count instances
 -- The statuses of instances, newest first, and whether each matches.
 --
---   :from, :before              from <= seq < before
---   :room                       how many are looked at
---   :version                    NULL: any
---   :created_from, :created_to  NULL: any
+--   :from, :before  from <= seq < before
+--   :room           how many are looked at
+--   others          as in instance_matches
 SELECT status,
-       (:version IS NULL OR version = :version)
-       AND (:created_from IS NULL OR created_at >= :created_from)
-       AND (:created_to IS NULL OR created_at <= :created_to)
+       {instance_matches}
   FROM workflow_instance
  WHERE seq >= :from AND seq < :before
  ORDER BY seq DESC
@@ -289,14 +331,25 @@ SELECT status,
 --
 --   :workflow, :status  which
 SELECT status,
-       (:version IS NULL OR version = :version)
-       AND (:created_from IS NULL OR created_at >= :created_from)
-       AND (:created_to IS NULL OR created_at <= :created_to)
+       {instance_matches}
   FROM workflow_instance INDEXED BY idx_workflow_instance_workflow
  WHERE workflow = :workflow
    AND status = :status
    AND seq >= :from AND seq < :before
  ORDER BY seq DESC
+ LIMIT :room;
+
+
+-- name: count_stands
+-- doing: count instances
+-- As scan_instances_by_workflow, but where each stands in place of its status.
+SELECT {stand i},
+       {instance_matches i}
+  FROM workflow_instance AS i INDEXED BY idx_workflow_instance_workflow
+ WHERE i.workflow = :workflow
+   AND i.status = :status
+   AND i.seq >= :from AND i.seq < :before
+ ORDER BY i.seq DESC
  LIMIT :room;
 
 
@@ -306,9 +359,7 @@ SELECT status,
 --
 --   :name, :value  which tag
 SELECT i.status,
-       (:version IS NULL OR i.version = :version)
-       AND (:created_from IS NULL OR i.created_at >= :created_from)
-       AND (:created_to IS NULL OR i.created_at <= :created_to)
+       {instance_matches i}
   FROM workflow_tag AS t
  CROSS JOIN workflow_instance AS i ON i.seq = t.seq
  WHERE t.name = :name
@@ -323,17 +374,12 @@ SELECT i.status,
 -- doing: count jobs
 -- The statuses of jobs, newest first, and whether each matches and is not deleted.
 --
---   :from_seq, :before_seq      from <= seq < before
---   :room                       how many are looked at
---   :from, :below               the range of types, as in next_type
---   :is_due                     as in pick_job
---   :created_from, :created_to  NULL: any
+--   :from_seq, :before_seq  from <= seq < before
+--   :room                   how many are looked at
+--   others                  as in job_matches
 SELECT status,
        deleted_at IS NULL
-       AND type >= :from AND type < :below
-       AND (:is_due IS NULL OR (status = 'pending' AND (run_at <= :now) = :is_due))
-       AND (:created_from IS NULL OR created_at >= :created_from)
-       AND (:created_to IS NULL OR created_at <= :created_to)
+       AND {job_matches}
   FROM workflow_run
  WHERE seq >= :from_seq AND seq < :before_seq
  ORDER BY seq DESC
@@ -344,10 +390,7 @@ SELECT status,
 -- doing: count jobs
 -- As scan_jobs, of those that are pending, in any order; walks both indexes of what is pending.
 SELECT status,
-       type >= :from AND type < :below
-       AND (:is_due IS NULL OR (run_at <= :now) = :is_due)
-       AND (:created_from IS NULL OR created_at >= :created_from)
-       AND (:created_to IS NULL OR created_at <= :created_to)
+       {job_matches}
   FROM (SELECT 'pending' AS status, type, run_at, CASE WHEN :is_timed THEN created_at END AS created_at
           FROM workflow_run INDEXED BY idx_workflow_run_claim
          WHERE status = 'pending' AND is_ready = 1 AND deleted_at IS NULL
@@ -367,10 +410,7 @@ SELECT status,
 --   :name, :value  which tag
 SELECT r.status,
        r.deleted_at IS NULL
-       AND r.type >= :from AND r.type < :below
-       AND (:is_due IS NULL OR (r.status = 'pending' AND (r.run_at <= :now) = :is_due))
-       AND (:created_from IS NULL OR r.created_at >= :created_from)
-       AND (:created_to IS NULL OR r.created_at <= :created_to)
+       AND {job_matches r}
   FROM workflow_tag AS t
  CROSS JOIN workflow_run AS r ON r.seq = t.seq
  WHERE t.name = :name
@@ -475,9 +515,9 @@ SELECT seq, created_at
 --   :seq               which
 --   :is_row            1: the input is cut, and output and metadata are left out
 --   :statuses          such as ",failed,dlq,"; NULL: any
---   :workflow, :version
---   :created_from, :created_to
---   :has               a text in its input or its last error; all NULL: any
+--   :workflow, :stand  NULL: any
+--   :has               a text in its input or its last error; NULL: any
+--   others             as in instance_matches
 SELECT {instance.columns but metadata input output},
        CASE WHEN :is_row THEN NULL ELSE metadata END AS metadata,
        CASE WHEN :is_row THEN substr(input, 1, 120) ELSE input END AS input,
@@ -488,10 +528,10 @@ SELECT {instance.columns but metadata input output},
  WHERE seq = :seq
    AND (:statuses IS NULL OR instr(:statuses, ',' || status || ',') > 0)
    AND (:workflow IS NULL OR workflow = :workflow)
-   AND (:version IS NULL OR version = :version)
-   AND (:created_from IS NULL OR created_at >= :created_from)
-   AND (:created_to IS NULL OR created_at <= :created_to)
-   AND (:has IS NULL OR instr(input, :has) > 0 OR instr(last_error, :has) > 0);
+   AND {instance_matches}
+   AND (:has IS NULL OR instr(input, :has) > 0 OR instr(last_error, :has) > 0)
+   AND (:stand IS NULL
+        OR {stand workflow_instance} = :stand);
 
 
 -- name: pick_job
@@ -500,9 +540,8 @@ SELECT {instance.columns but metadata input output},
 --
 --   :seq           which
 --   :is_row        1: the payload is cut, and result and metadata are left out
---   :from, :below  the range of types, as in next_type
---   :is_due        1: only if it is pending and due, 0: pending and not due; NULL: any
---   others         as in pick_instance
+--   :statuses, :has  as in pick_instance
+--   others         as in job_matches
 SELECT {job.columns but payload metadata result},
        CASE WHEN :is_row THEN substr(payload, 1, 120) ELSE payload END AS payload,
        CASE WHEN :is_row THEN NULL ELSE metadata END AS metadata,
@@ -513,8 +552,5 @@ SELECT {job.columns but payload metadata result},
  WHERE seq = :seq
    AND deleted_at IS NULL
    AND (:statuses IS NULL OR instr(:statuses, ',' || status || ',') > 0)
-   AND type >= :from AND type < :below
-   AND (:is_due IS NULL OR (status = 'pending' AND (run_at <= :now) = :is_due))
-   AND (:created_from IS NULL OR created_at >= :created_from)
-   AND (:created_to IS NULL OR created_at <= :created_to)
+   AND {job_matches}
    AND (:has IS NULL OR instr(payload, :has) > 0 OR instr(last_error, :has) > 0);

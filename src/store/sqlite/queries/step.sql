@@ -65,6 +65,18 @@ SELECT {step.columns}
  LIMIT :room;
 
 
+-- name: list_open_steps
+-- doing: list steps
+-- As list_current_steps, without payloads.
+SELECT {step.columns but input output passed}, NULL AS input, NULL AS output, NULL AS passed
+  FROM workflow_step INDEXED BY idx_workflow_step_current
+ WHERE is_current = 1
+   AND instance_seq = (SELECT seq FROM workflow_instance WHERE id = :instance_id)
+   AND id > (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id) + :after
+ ORDER BY id
+ LIMIT :room;
+
+
 -- name: next_task_type
 -- doing: find waiting types
 -- The first type in a range that has a step to claim.
