@@ -205,6 +205,8 @@ void flow_claimed(struct flow_step *step, int64_t now_us);
 
 /* The step's due time has come: a lease, a wait, a sleep or a decision is over. */
 cairn_code flow_timer(struct flow *flow, struct flow_step *step);
+/* Whether the lease ends since the call may not take longer; else nobody has renewed it. */
+bool lease_ends_call(const struct step_row *row);
 
 /* Who asks, and why; each may be NULL. */
 struct flow_who {

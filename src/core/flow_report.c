@@ -266,10 +266,14 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
 
 /* ---- timers --------------------------------------------------------------------------------- */
 
+bool lease_ends_call(const struct step_row *row)
+{
+    return row->call_until_us && row->locked_until_us >= row->call_until_us;
+}
+
 static cairn_code lease_over(struct flow *flow, struct flow_step *step)
 {
-    bool is_timeout =
-        step->row.call_until_us && step->row.locked_until_us >= step->row.call_until_us;
+    bool is_timeout = lease_ends_call(&step->row);
     const char *error = is_timeout ? "TIMEOUT" : "LEASE_EXPIRED";
     if (step_is_stopped(step))
         return step_end_stopped(flow, step);

@@ -67,6 +67,17 @@ static size_t drop_busy(const struct batch *batch, struct step_ref *refs, size_t
     return kept;
 }
 
+/* Counts a lease that is over.  One that nobody has renewed is lost; a call that took too long is not. */
+static cairn_code count_lease(struct batch *batch, const struct workset_instance *instance,
+                              const struct step_row *row)
+{
+    if (!row->locked_by || row->due_at_us > batch->tx->now_us)
+        return CAIRN_OK;
+    batch->tally.lease_expiries++;
+    struct figure_note note = {.kind = NOTE_LOST, .workflow = instance->row.workflow, .us = -1};
+    return lease_ends_call(row) ? CAIRN_OK : figures_note(batch, &note);
+}
+
 static cairn_code apply_steps(struct batch *batch)
 {
     size_t count = 0;
@@ -85,8 +96,7 @@ static cairn_code apply_steps(struct batch *batch)
         TRY(workset_step(instance, refs[i].seq, &step));
         if (!step)
             continue;
-        batch->tally.lease_expiries +=
-            step->row.locked_by && step->row.due_at_us <= batch->tx->now_us;
+        TRY(count_lease(batch, instance, &step->row));
         TRY(flow_timer(&instance->flow, step));
         workset_revise(instance);
     }

@@ -163,7 +163,7 @@ static void count_into(struct figure *figure, const struct figure_note *note, in
     figure->completed += note->kind == NOTE_COMPLETED;
     figure->failed += note->kind == NOTE_FAILED;
     figure->tasks += is_call_over;
-    figure->retried += note->kind == NOTE_RETRIED;
+    figure->retried += note->kind == NOTE_RETRIED || note->kind == NOTE_LOST;
     if (is_call_over && took_us >= 0)
         histogram_add(&figure->took, took_us);
     if (note->kind == NOTE_CLAIMED && note->us >= 0)
@@ -199,11 +199,14 @@ static void count_note(struct figures *figures, const struct figure_note *note, 
         type = call->type;
     if (call)
         *call = (struct call_begun){note->task, type, is_claim ? now_us : 0};
-    totals_count(&figures->totals, note, note->type ? note->type : type,
-                 note->workflow ? note->us : took_us);
+    bool is_lost = note->kind == NOTE_LOST;
+    if (!is_lost)
+        totals_count(&figures->totals, note, note->type ? note->type : type,
+                     note->workflow ? note->us : took_us);
     if (note->kind == NOTE_CANCELLED || note->kind == NOTE_ABORTED)
         return;
-    count_into(minute_of(figures, all, now_us), note, took_us);
+    if (!is_lost)
+        count_into(minute_of(figures, all, now_us), note, took_us);
     if (type)
         count_into(minute_of(figures, type, now_us), note, note->workflow ? note->us : took_us);
 }

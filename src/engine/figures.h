@@ -30,7 +30,8 @@ enum { FIGURES_MINUTE = 60, FIGURES_TEN_MINUTES = 600, FIGURES_HOUR = 3600 };
 /* Of one type in one time.  Jobs and instances: started, completed, failed; tasks: the others. */
 struct figure {
     int64_t started, completed, failed;
-    int64_t tasks, retried; /* calls that have ended; those of them that are made again */
+    int64_t tasks, retried; /* calls that have ended; those of them that are made again.  Of a
+                               workflow: none; calls whose lease nobody has renewed */
     struct histogram took,
         wait; /* calls (of a workflow: instances); from being ready to the claim */
 };
@@ -43,7 +44,8 @@ enum note_kind {
     NOTE_ABORTED,
     NOTE_CLAIMED,
     NOTE_ENDED,
-    NOTE_RETRIED
+    NOTE_RETRIED,
+    NOTE_LOST /* counted with its workflow alone */
 };
 
 /* What a batch has done. */

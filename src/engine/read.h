@@ -20,7 +20,11 @@ struct question {
     cairn_error *error;
     const struct known_workers *workers; /* once they were asked for */
     struct limits *limits;               /* likewise */
+    const struct registry_row *registry; /* likewise, in order of names */
+    size_t registry_count;
+    bool is_registry_whole;   /* what is not in it is not registered */
     struct open_page *open;   /* steps of the instances of a page, once they were read */
+    struct known_type *types; /* what was found out about types; read_why.c */
     int depth;                /* of children that are looked at for their parents' sake */
 };
 

@@ -133,6 +133,7 @@ static cairn_code show_figures(struct question *q, struct figure_row *room,
     json_int(json_key(&out, "started"), sum.started);
     json_int(json_key(&out, "completed"), sum.completed);
     json_int(json_key(&out, "failed"), sum.failed);
+    json_int(json_key(&out, "lost"), sum.retried);
     write_ms(&out, "p50_ms", histogram_quantile(&sum.took, 0.5));
     write_ms(&out, "p95_ms", histogram_quantile(&sum.took, 0.95));
     json_close(&out, '}');

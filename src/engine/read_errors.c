@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERRORS_MAX = 10000, PORTION = 500, SAMPLE_BYTES = 500, ERRORS_MS = 2000 };
+enum { ERRORS_MAX = 10000, PORTION = 1000, SAMPLE_BYTES = 500, ERRORS_MS = 2000 };
 
 /* For so long more is looked at. */
 #define LOOK_US (100 * US_PER_MS)
@@ -190,7 +190,7 @@ static cairn_code find_errors(struct errors *errors)
         errors->looked_at += count;
         before = count ? rows[count - 1].seq : 0;
     }
-    if (count == PORTION) {
+    if (count == PORTION && !in->most) { /* who sets a limit asks for no more */
         TRY(STORE(q, scan_errors, errors->kind, in->workflow, before, rows, 1, &count));
         errors->is_more = count > 0;
     }

@@ -21,10 +21,8 @@ enum {
     RECENT_SHOWN = 10,
     ERRORS_SHOWN = 10,
     ERRORS_READ =
-        2000, /* of each kind: with more this would be most of the time that it takes */
+        1000, /* of each kind: with more this would be most of the time that it takes */
     RECENT_READ = 50,
-    PAUSED_MAX = 1000,
-    DEAD_MAX = 1000,
     OVERVIEW_MS = 2000,
 };
 
@@ -74,49 +72,18 @@ static cairn_code write_counts(struct question *q, struct json_out *out)
     return CAIRN_OK;
 }
 
-/* Of those that nobody has paused: what did. */
-static cairn_code count_paused(struct question *q, int64_t *ret_failed, int64_t *ret_mismatched)
-{
-    struct error_row *rows = arena_array(q->arena, PAUSED_MAX, sizeof *rows);
-    size_t count = 0;
-    NEED(rows, q->error);
-    TRY(STORE(q, scan_errors, ERRORS_OF_PAUSED, NULL, 0, rows, PAUSED_MAX, &count));
-    *ret_failed = *ret_mismatched = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool is_mismatch = rows[i].error && strstr(rows[i].error, "version_mismatch") != NULL;
-        if (rows[i].reason)
-            continue;
-        *ret_mismatched += is_mismatch;
-        *ret_failed += !is_mismatch && rows[i].error;
-    }
-    return CAIRN_OK;
-}
-
-static cairn_code count_undo_failed(struct question *q, int64_t *ret_count)
-{
-    struct error_row *rows = arena_array(q->arena, DEAD_MAX, sizeof *rows);
-    size_t count = 0;
-    NEED(rows, q->error);
-    TRY(STORE(q, scan_errors, ERRORS_OF_RECORDS, NULL, 0, rows, DEAD_MAX, &count));
-    *ret_count = 0;
-    for (size_t i = 0; i < count; i++)
-        *ret_count += is_undo_record(&(struct dlq_row){.reason = rows[i].reason});
-    return CAIRN_OK;
-}
-
 static cairn_code write_needs(struct question *q, struct json_out *out, int64_t unserved)
 {
     struct need_counts counts = {0};
-    int64_t failed = 0, mismatched = 0, undo_failed = 0;
+    struct halt_counts halts = {0};
     TRY(STORE(q, count_needs, &counts));
-    TRY(count_paused(q, &failed, &mismatched));
-    TRY(count_undo_failed(q, &undo_failed));
+    TRY(STORE(q, count_halts, &halts));
     json_open(json_key(out, "needs"), '{');
     json_int(json_key(out, "approvals"), counts.approvals);
     json_int(json_key(out, "dead"), counts.dead);
-    json_int(json_key(out, "paused_failed"), failed);
-    json_int(json_key(out, "mismatch"), mismatched);
-    json_int(json_key(out, "undo_failed"), undo_failed);
+    json_int(json_key(out, "paused_failed"), halts.failed);
+    json_int(json_key(out, "mismatch"), halts.mismatched);
+    json_int(json_key(out, "undo_failed"), halts.undo_failed);
     json_int(json_key(out, "unserved_types"), unserved);
     json_close(out, '}');
     return CAIRN_OK;

@@ -6,6 +6,7 @@
 
 #include "engine/limit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* How far down children are asked why they wait. */
@@ -96,13 +97,43 @@ static cairn_code find_workers(struct question *q, const struct known_workers **
     return CAIRN_OK;
 }
 
+/* A type, and how many tasks of it are ahead; each is asked for once in a question. */
+struct known_type {
+    const char *name;
+    int32_t version;
+    struct why_type type;
+    struct ready_count ready;
+    bool is_counted;
+    struct known_type *next;
+};
+
+static int compare_name(const void *name, const void *entry)
+{
+    return strcmp(name, ((const struct registry_row *)entry)->name);
+}
+
+/* Asks the store unless the registry was read before.  CAIRN_E_NOT_FOUND, with q->error unchanged. */
+static cairn_code find_entry(struct question *q, const char *type,
+                             struct registry_row *ret_entry)
+{
+    if (!q->is_registry_whole)
+        return STORE(q, get_registry, type, ret_entry);
+    const struct registry_row *found = NULL;
+    if (q->registry_count)
+        found = bsearch(type, q->registry, q->registry_count, sizeof *found, compare_name);
+    if (!found)
+        return CAIRN_E_NOT_FOUND;
+    *ret_entry = *found;
+    return CAIRN_OK;
+}
+
 cairn_code question_type(struct question *q, const char *type, int32_t version,
                          struct why_type *ret_type)
 {
     struct registry_row entry;
     const struct known_workers *workers = NULL;
     *ret_type = (struct why_type){0};
-    cairn_code code = STORE(q, get_registry, type, &entry);
+    cairn_code code = find_entry(q, type, &entry);
     if (code && code != CAIRN_E_NOT_FOUND)
         return code;
     if (!code) {
@@ -113,17 +144,37 @@ cairn_code question_type(struct question *q, const char *type, int32_t version,
     return workers_judge(q, workers, type, version, ret_type);
 }
 
+static cairn_code find_type(struct question *q, const char *name, int32_t version,
+                            struct known_type **ret_type)
+{
+    struct known_type *type = q->types;
+    while (type && (type->version != version || strcmp(type->name, name) != 0))
+        type = type->next;
+    *ret_type = type;
+    if (type)
+        return CAIRN_OK;
+    type = arena_zalloc(q->arena, sizeof *type);
+    NEED(type, q->error);
+    *type = (struct known_type){.name = name, .version = version, .next = q->types};
+    TRY(question_type(q, name, version, &type->type));
+    *ret_type = q->types = type;
+    return CAIRN_OK;
+}
+
 /* A type that can be claimed now, who could take it, and how much is ahead. */
 static cairn_code read_type(struct question *q, const char *type, int32_t version,
                             int64_t ready_us, struct why_type *ret_type)
 {
-    struct ready_count counts = {0};
-    TRY(question_type(q, type, version, ret_type));
+    struct known_type *known = NULL;
+    TRY(find_type(q, type, version, &known));
+    *ret_type = known->type;
     if (!ret_type->live || ret_type->roomy)
         return CAIRN_OK;
-    TRY(STORE(q, count_ready, &type, 1, &counts));
-    ret_type->ahead = counts.count > 0 ? counts.count - 1 : 0;
-    ret_type->oldest_us = counts.oldest_us < ready_us ? counts.oldest_us : 0;
+    if (!known->is_counted)
+        TRY(STORE(q, count_ready, &type, 1, &known->ready));
+    known->is_counted = true;
+    ret_type->ahead = known->ready.count > 0 ? known->ready.count - 1 : 0;
+    ret_type->oldest_us = known->ready.oldest_us < ready_us ? known->ready.oldest_us : 0;
     return CAIRN_OK;
 }
 

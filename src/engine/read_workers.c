@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD_MAX = 1000, TYPES_MAX = 4096, READY_MAX = 1000, COUNTED_WORKERS_MAX = 200 };
+enum { HELD_MAX = 1000, TYPES_MAX = 4096, READY_MAX = 1000 };
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
@@ -154,10 +154,9 @@ static void sort_types(struct type_list *list)
     list->count = kept;
 }
 
-/* What there is of each type beside what can be claimed. */
+/* What there is of each type beside what can be claimed, in order of types. */
 struct type_facts {
-    struct type_list held;         /* steps */
-    struct unready_count *unready; /* in order of types */
+    struct unready_count *unready;
     size_t unready_count;
 };
 
@@ -166,21 +165,53 @@ static cairn_code find_types(struct question *q, const struct type_facts *facts,
                              struct type_list *list)
 {
     const char **names = arena_array(q->arena, TYPES_MAX, sizeof *names);
-    struct registry_row *entries = arena_array(q->arena, TYPES_MAX, sizeof *entries);
     struct ready_type *ready = arena_array(q->arena, READY_MAX, sizeof *ready);
     size_t count = 0;
-    NEED(names && entries && ready, q->error);
+    NEED(names && ready, q->error);
     TRY(STORE(q, list_types, true, names, TYPES_MAX, &count));
     for (size_t i = 0; i < count; i++)
         TRY(add_type(q, list, names[i], 0));
     for (size_t i = 0; i < facts->unready_count; i++)
-        TRY(add_type(q, list, facts->unready[i].type, 0));
-    TRY(STORE(q, list_registry, NULL, entries, TYPES_MAX, &count));
-    for (size_t i = 0; i < count; i++)
-        TRY(add_type(q, list, entries[i].name, 0));
+        if (facts->unready[i].later || facts->unready[i].leased)
+            TRY(add_type(q, list, facts->unready[i].type, 0));
+    for (size_t i = 0; i < q->registry_count; i++)
+        TRY(add_type(q, list, q->registry[i].name, 0));
     TRY(STORE(q, list_ready_types, ready, READY_MAX, &count));
     for (size_t i = 0; i < count; i++)
         TRY(add_type(q, list, ready[i].name, ready[i].version));
+    return CAIRN_OK;
+}
+
+/* Of each step of a plan: its handler and its compensation. */
+static cairn_code add_types_of(struct question *q, const struct definition *definition,
+                               struct type_list *list)
+{
+    for (size_t i = 0; i < definition->plan_count; i++) {
+        struct step_config config = {0};
+        const struct step_row *step = &definition->plan[i];
+        TRY(step_config_read(q->arena, step->config, &config, q->error));
+        TRY(add_type(q, list, step->handler,
+                     step->kind == KIND_FUNCTION ? definition->version : 0));
+        TRY(add_type(q, list, config.compensation.handler, 0));
+    }
+    return CAIRN_OK;
+}
+
+/* What a map does for each element is a plan of its own; none stands within another. */
+static cairn_code add_types_of_maps(struct question *q, const struct definition *definition,
+                                    struct type_list *list)
+{
+    for (size_t i = 0; i < definition->plan_count; i++) {
+        struct step_config config = {0};
+        struct definition each;
+        const struct step_row *step = &definition->plan[i];
+        if (step->kind == KIND_START)
+            TRY(step_config_read(q->arena, step->config, &config, q->error));
+        if (!config.child.over)
+            continue;
+        TRY(definition_of_map(q->arena, definition, step->name, &each, q->error));
+        TRY(add_types_of(q, &each, list));
+    }
     return CAIRN_OK;
 }
 
@@ -196,43 +227,30 @@ static cairn_code find_types_of(struct question *q, const char *name, struct typ
         return code;
     TRY(definition_read(q->arena, row.name, row.content, strlen(row.content), &definition, NULL,
                         0, NULL, q->error));
-    for (size_t i = 0; i < definition.plan_count; i++) {
-        struct step_config config = {0};
-        const struct step_row *step = &definition.plan[i];
-        TRY(step_config_read(q->arena, step->config, &config, q->error));
-        TRY(add_type(q, list, step->handler,
-                     step->kind == KIND_FUNCTION ? definition.version : 0));
-        TRY(add_type(q, list, config.compensation.handler, 0));
-    }
-    return CAIRN_OK;
+    TRY(add_types_of(q, &definition, list));
+    return add_types_of_maps(q, &definition, list);
 }
 
-/* Steps that known workers hold: those of other workers are not counted. */
-static cairn_code find_held_types(struct question *q, struct type_list *list)
+static int compare_entries(const void *a, const void *b)
 {
-    size_t looked = 0;
-    for (size_t i = 0; i < q->workers->count && looked < COUNTED_WORKERS_MAX; i++) {
-        const struct known_worker *worker = &q->workers->items[i];
-        struct held held = {0};
-        bool is_next = i && strcmp(worker->name, q->workers->items[i - 1].name) == 0;
-        if (is_next || worker_state(worker, q->tx->now_us) == WORKER_GONE)
-            continue;
-        looked++;
-        TRY(read_held(q, worker->name, &held));
-        for (size_t k = 0; k < held.step_count; k++)
-            TRY(add_type(q, list, held.steps[k].task_type, 0));
-    }
-    return CAIRN_OK;
+    return strcmp(((const struct registry_row *)a)->name,
+                  ((const struct registry_row *)b)->name);
 }
 
+/* The registry, what is for later and what is leased: each is read with one question, whatever the types. */
 static cairn_code read_facts(struct question *q, struct type_facts *ret_facts)
 {
+    struct registry_row *entries = arena_array(q->arena, TYPES_MAX, sizeof *entries);
     struct why_type none;
     *ret_facts = (struct type_facts){0};
-    TRY(question_type(q, "", 0, &none)); /* the workers are known then */
-    TRY(find_held_types(q, &ret_facts->held));
     ret_facts->unready = arena_array(q->arena, TYPES_MAX, sizeof *ret_facts->unready);
-    NEED(ret_facts->unready, q->error);
+    NEED(ret_facts->unready && entries, q->error);
+    TRY(STORE(q, list_registry, NULL, entries, TYPES_MAX, &q->registry_count));
+    if (q->registry_count) /* a database may order names in another way */
+        qsort(entries, q->registry_count, sizeof *entries, compare_entries);
+    q->registry = entries;
+    q->is_registry_whole = q->registry_count < TYPES_MAX;
+    TRY(question_type(q, "", 0, &none)); /* the workers are known then */
     return STORE(q, count_unready, ret_facts->unready, TYPES_MAX, &ret_facts->unready_count);
 }
 
@@ -251,14 +269,12 @@ static cairn_code show_type(struct question *q, const struct named_type *named,
     struct unready_count unready = find_unready(facts, named->name);
     struct why_type type;
     TRY(question_type(q, named->name, named->version, &type));
-    for (size_t i = 0; i < facts->held.count; i++)
-        unready.leased += strcmp(facts->held.items[i].name, named->name) == 0;
     bool is_served = type.live > 0 && !type.is_off;
     *ret_item = (struct type_item){.type = named->name,
                                    .runtime = type.runtime,
                                    .ready = ready.count,
                                    .later = unready.later,
-                                   .leased = unready.leased,
+                                   .leased = unready.leased + unready.leased_steps,
                                    .oldest_ready_us = ready.oldest_us,
                                    .workers_live = type.live,
                                    .is_served = is_served        ? 1

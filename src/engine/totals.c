@@ -125,6 +125,7 @@ static enum total_count count_of(const struct figure_note *note)
     case NOTE_RETRIED:
         return TOTAL_CALLS_RETRIED;
     case NOTE_CLAIMED:
+    case NOTE_LOST:
         break;
     }
     return TOTAL_COUNTS;

@@ -266,6 +266,14 @@ struct need_counts {
     int64_t dead;      /* open dead letters */
 };
 
+/* What has stopped by itself. */
+enum { HALTS_MAX = 1000 };
+struct halt_counts {
+    int64_t failed;      /* instances that a failure has paused */
+    int64_t mismatched;  /* functions that are paused since their code does not match */
+    int64_t undo_failed; /* open records of compensations */
+};
+
 /* Tasks of one type. */
 enum { TYPE_COUNT_MAX = 10000 };
 struct ready_count {
@@ -276,6 +284,7 @@ struct unready_count {
     const char *type;
     int64_t later;  /* jobs whose time has not come */
     int64_t leased; /* jobs */
+    int64_t leased_steps;
 };
 
 /* Of what count_ready() reads: jobs and steps, and since when the oldest of each has been ready. */
@@ -288,14 +297,14 @@ static inline struct ready_count ready_count_of(const int64_t values[4])
 }
 
 /* An error, as scan_errors() finds it: what tells its group, and no more. */
-enum error_kind { ERRORS_OF_JOBS, ERRORS_OF_INSTANCES, ERRORS_OF_PAUSED, ERRORS_OF_RECORDS };
+enum error_kind { ERRORS_OF_JOBS, ERRORS_OF_INSTANCES, ERRORS_OF_RECORDS };
 struct error_row {
     int64_t seq;            /* of the job or instance; the id of the record */
     const char *id;         /* NULL: of a record */
     const char *workflow;   /* NULL: of a job */
     const char *type;       /* of the job; of a record the kind of its step */
     const char *step;       /* of a record */
-    const char *reason;     /* of a record; of a paused instance who has paused it */
+    const char *reason;     /* of a record */
     const char *error;      /* of an instance a JSON object; NULL: none */
     const char *undo_error; /* of an instance, the same */
     int64_t at_us;          /* 0: unknown */

@@ -51,6 +51,43 @@ TEST(a_summary_has_the_figures_of_a_day)
     caller_close(&caller);
 }
 
+/* Of a function and of a step; a call that took too long is no lost lease, and a lost one is no retried call. */
+TEST(a_summary_counts_the_leases_that_were_lost_in_a_day)
+{
+    struct caller caller;
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/workflows", "{function: report, version: 1}");
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{workflow: slow, version: 1, steps: [{step: a, timeout: 5s}, {step: b}]}");
+    start(&caller, "report", 1, "f");
+    start(&caller, "slow", 1, "s");
+    for (int i = 0; i < 2; i++) {
+        take(&caller, "report");
+        call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 3600 * 1000);
+    }
+    take(&caller, "a");
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 3600 * 1000);
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary", NULL);
+    CHECK_INT(int_at(&caller, "items.0.figures.lost"), 2);
+    CHECK_INT(int_at(&caller, "items.1.figures.lost"), 0);
+    complete(&caller, "a");
+    take(&caller, "b");
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 3600 * 1000);
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary", NULL);
+    CHECK_INT(int_at(&caller, "items.1.figures.lost"), 1);
+    call_for(&caller, 200, "GET", "/v1/overview?range=24h", NULL);
+    for (size_t i = 0; i < json_array_size(part(&caller, "series.retried")); i++)
+        CHECK_INT(json_integer_value(json_array_get(part(&caller, "series.retried"), i)), 0);
+    /* Rows are folded on the way, and a day later they no longer count. */
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 19 * 3600 * 1000);
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary", NULL);
+    CHECK_INT(int_at(&caller, "items.0.figures.lost"), 2);
+    call_for(&caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%d}", 6 * 3600 * 1000);
+    call_for(&caller, 200, "GET", "/v1/workflows?view=summary", NULL);
+    CHECK_INT(int_at(&caller, "items.0.figures.lost"), 0);
+    caller_close(&caller);
+}
+
 TEST(workflows_are_listed_by_name)
 {
     struct caller caller;

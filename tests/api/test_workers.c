@@ -151,6 +151,27 @@ TEST(a_type_says_what_waits_and_who_serves_it)
     caller_close(&caller);
 }
 
+TEST(types_of_a_workflow_have_the_handlers_within_its_maps)
+{
+    static const char *const types[] = {"shop.box", "shop.load", "shop.unbox", "shop.unmap"};
+    struct caller caller;
+    caller_open(&caller);
+    call_for(
+        &caller, 201, "POST", "/v1/workflows",
+        "{workflow: order, version: 1, steps: ["
+        "{map: parcels, over: '{{ .parcels }}', compensation: {handler: shop.unmap}, steps: ["
+        "  {step: box, handler: shop.box, compensation: {handler: shop.unbox}}]},"
+        "{step: load, handler: shop.load}]}");
+    call_for(&caller, 200, "GET", "/v1/types?of=order", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), sizeof types / sizeof *types);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char path[20];
+        snprintf(path, sizeof path, "items.%zu.type", i);
+        CHECK_STR(text_at(&caller, path), types[i]);
+    }
+    caller_close(&caller);
+}
+
 TEST(a_ready_task_says_who_could_take_it)
 {
     struct caller caller;

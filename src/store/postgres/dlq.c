@@ -55,6 +55,18 @@ cairn_code postgres_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret
     return postgres_read_one(tx, PG_GET_DLQ, &params, &dlq_row_type, ret_row, reterr);
 }
 
+cairn_code postgres_count_halts(struct store_tx *tx, struct halt_counts *ret_counts,
+                                cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, INT(HALTS_MAX));
+    TRY(postgres_ask(tx, PG_COUNT_HALTS, &params, &reader, reterr));
+    *ret_counts = (struct halt_counts){.failed = value_int(&reader, 0),
+                                       .mismatched = value_int(&reader, 1),
+                                       .undo_failed = value_int(&reader, 2)};
+    return CAIRN_OK;
+}
+
 cairn_code postgres_count_needs(struct store_tx *tx, struct need_counts *ret_counts,
                                 cairn_error *reterr)
 {

@@ -377,7 +377,6 @@ cairn_code postgres_scan_errors(struct store_tx *tx, enum error_kind kind, const
     bool is_of_workflow = kind == ERRORS_OF_INSTANCES && workflow;
     enum postgres_query query = kind == ERRORS_OF_JOBS      ? PG_SCAN_JOB_ERRORS
                                 : kind == ERRORS_OF_RECORDS ? PG_SCAN_RECORD_ERRORS
-                                : kind == ERRORS_OF_PAUSED  ? PG_SCAN_PAUSED_ERRORS
                                 : is_of_workflow            ? PG_SCAN_WORKFLOW_ERRORS
                                                             : PG_SCAN_INSTANCE_ERRORS;
     cleanup(reader_done) struct postgres_reader reader = {0};

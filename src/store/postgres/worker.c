@@ -79,7 +79,8 @@ cairn_code postgres_count_unready(struct store_tx *tx, struct unready_count *ret
     for (; reader.row < reader.count; reader.row++)
         ret_rows[reader.row] = (struct unready_count){.type = value_text(&reader, 0),
                                                       .later = value_int(&reader, 1),
-                                                      .leased = value_int(&reader, 2)};
+                                                      .leased = value_int(&reader, 2),
+                                                      .leased_steps = value_int(&reader, 3)};
     *ret_count = (size_t)reader.count;
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
 }

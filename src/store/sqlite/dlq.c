@@ -55,6 +55,19 @@ cairn_code sqlite_get_dlq(struct store_tx *tx, int64_t id, struct dlq_row *ret_r
     return row_find(&query, &dlq_row_type, ret_row);
 }
 
+cairn_code sqlite_count_halts(struct store_tx *tx, struct halt_counts *ret_counts,
+                              cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_HALTS, reterr);
+    bind_int(&query, ":most", HALTS_MAX);
+    if (query_step(&query) != SQLITE_ROW)
+        return query_refused(&query);
+    *ret_counts = (struct halt_counts){.failed = sqlite3_column_int64(query.handle, 0),
+                                       .mismatched = sqlite3_column_int64(query.handle, 1),
+                                       .undo_failed = sqlite3_column_int64(query.handle, 2)};
+    return CAIRN_OK;
+}
+
 cairn_code sqlite_count_needs(struct store_tx *tx, struct need_counts *ret_counts,
                               cairn_error *reterr)
 {

@@ -408,13 +408,6 @@ static struct error_row read_instance_error(struct query *query)
                               .at_us = sqlite3_column_int64(query->handle, 5)};
 }
 
-static struct error_row read_paused_error(struct query *query)
-{
-    struct error_row row = read_instance_error(query);
-    row.reason = result_text(query, 6);
-    return row;
-}
-
 static struct error_row read_record_error(struct query *query)
 {
     return (struct error_row){.seq = sqlite3_column_int64(query->handle, 0),
@@ -433,12 +426,10 @@ cairn_code sqlite_scan_errors(struct store_tx *tx, enum error_kind kind, const c
     static struct error_row (*const readers[])(struct query *) = {
         [ERRORS_OF_JOBS] = read_job_error,
         [ERRORS_OF_INSTANCES] = read_instance_error,
-        [ERRORS_OF_PAUSED] = read_paused_error,
         [ERRORS_OF_RECORDS] = read_record_error};
     bool is_of_workflow = kind == ERRORS_OF_INSTANCES && workflow;
     enum query_number number = kind == ERRORS_OF_JOBS      ? Q_SCAN_JOB_ERRORS
                                : kind == ERRORS_OF_RECORDS ? Q_SCAN_RECORD_ERRORS
-                               : kind == ERRORS_OF_PAUSED  ? Q_SCAN_PAUSED_ERRORS
                                : is_of_workflow            ? Q_SCAN_WORKFLOW_ERRORS
                                                            : Q_SCAN_INSTANCE_ERRORS;
     cleanup(query_end) struct query query = query_begin(tx, number, reterr);

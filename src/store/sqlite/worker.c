@@ -86,7 +86,8 @@ cairn_code sqlite_count_unready(struct store_tx *tx, struct unready_count *ret_r
         ret_rows[count] =
             (struct unready_count){.type = result_text(&query, 0),
                                    .later = sqlite3_column_int64(query.handle, 1),
-                                   .leased = sqlite3_column_int64(query.handle, 2)};
+                                   .leased = sqlite3_column_int64(query.handle, 2),
+                                   .leased_steps = sqlite3_column_int64(query.handle, 3)};
     *ret_count = count;
     return query_ended(&query);
 }

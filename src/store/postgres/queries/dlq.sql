@@ -15,6 +15,31 @@ SELECT (SELECT count(*)
                  LIMIT $1::bigint) AS d)
 
 
+-- name: count_halts
+-- doing: count what waits for a person
+-- Of the newest instances that are paused those that nobody has paused: by a failure, and because their code does not
+-- match; and of the newest open records those of compensations.
+--
+--   $1  how many of each are looked at
+WITH paused AS (
+    SELECT i.paused_by, i.last_error
+      FROM workflow.workflow_instance AS i
+     WHERE i.status = 'paused'
+     ORDER BY i.status DESC, i.seq DESC
+     LIMIT $1::bigint
+)
+SELECT (SELECT count(*) FILTER (WHERE strpos(p.last_error::text, 'version_mismatch') = 0)
+          FROM paused AS p WHERE p.paused_by IS NULL),
+       (SELECT count(*) FILTER (WHERE strpos(p.last_error::text, 'version_mismatch') > 0)
+          FROM paused AS p WHERE p.paused_by IS NULL),
+       (SELECT count(*) FILTER (WHERE starts_with(d.reason, 'compensation'))
+          FROM (SELECT q.reason
+                  FROM workflow.workflow_dlq AS q
+                 WHERE q.is_open
+                 ORDER BY q.id DESC
+                 LIMIT $1::bigint) AS d)
+
+
 -- name: append_dlq
 -- doing: write DLQ records
 -- New records, in the order given.

@@ -515,17 +515,6 @@ SELECT i.seq, i.id::text, i.workflow, NULL, NULL, NULL, i.last_error::text, i.un
  LIMIT $2::bigint
 
 
--- name: scan_paused_errors
--- doing: list errors
--- The same of instances that are paused, with who has paused them.
-SELECT i.seq, i.id::text, i.workflow, NULL, NULL, i.paused_by, i.last_error::text, i.undo_error::text, i.finished_at
-  FROM workflow.workflow_instance AS i
- WHERE i.status = 'paused'
-   AND i.seq < $1::bigint
- ORDER BY i.status DESC, i.seq DESC
- LIMIT $2::bigint
-
-
 -- name: scan_workflow_errors
 -- doing: list errors
 -- The same of the instances of a workflow.

@@ -125,22 +125,29 @@ SELECT jobs.count, steps.count, least(every.oldest, next.oldest), steps.oldest
 
 -- name: count_unready
 -- doing: count tasks
--- Rows (type, jobs for later, leased jobs), in order.  Walks the index of what is for later, and reads what is
--- leased.
+-- Rows (type, jobs for later, leased jobs, leased steps), in order.  Walks the index of what is for later, reads the
+-- jobs that are leased, and walks the index of leased steps.
 --
 --   $1  how many of each are looked at
 --   $2  how many rows at most
-SELECT few.type, count(*) FILTER (WHERE few.is_later), count(*) FILTER (WHERE NOT few.is_later)
-  FROM ((SELECT r.type, true AS is_later
+SELECT few.type, count(*) FILTER (WHERE few.what = 0), count(*) FILTER (WHERE few.what = 1), count(*) FILTER (WHERE few.what = 2)
+  FROM ((SELECT r.type, 0 AS what
            FROM workflow.workflow_run AS r
           WHERE r.status = 'pending' AND NOT r.is_ready AND r.deleted_at IS NULL
           ORDER BY r.run_at
           LIMIT $1::bigint)
          UNION ALL
-        (SELECT r.type, false
+        (SELECT r.type, 1
            FROM workflow.workflow_run AS r
           WHERE r.id = ANY (ARRAY(SELECT unnest(l.ids) FROM workflow.workflow_run_lease AS l))
             AND r.status = 'leased'
+          LIMIT $1::bigint)
+         UNION ALL
+        (SELECT s.task_type, 2
+           FROM workflow.workflow_step AS s
+          WHERE s.due_at IS NOT NULL AND s.locked_by IS NOT NULL
+            AND s.task_type IS NOT NULL
+          ORDER BY s.due_at
           LIMIT $1::bigint)) AS few
  GROUP BY few.type
  ORDER BY few.type COLLATE "C"

@@ -15,6 +15,30 @@ SELECT (SELECT count(*)
                  LIMIT :most));
 
 
+-- name: count_halts
+-- doing: count what waits for a person
+-- Of the newest instances that are paused those that nobody has paused: by a failure, and because their code does not
+-- match; and of the newest open records those of compensations.
+--
+--   :most  how many of each are looked at
+SELECT p.failed, p.mismatched, d.undo_failed
+  FROM (SELECT count(*) FILTER (WHERE instr(last_error, 'version_mismatch') = 0) AS failed,
+               count(*) FILTER (WHERE instr(last_error, 'version_mismatch') > 0) AS mismatched
+          FROM (SELECT paused_by, last_error
+                  FROM workflow_instance INDEXED BY idx_workflow_instance_status
+                 WHERE status <> 'completed'
+                   AND status = 'paused'
+                 ORDER BY seq DESC
+                 LIMIT :most)
+         WHERE paused_by IS NULL) AS p
+ CROSS JOIN (SELECT count(*) FILTER (WHERE substr(reason, 1, 12) = 'compensation') AS undo_failed
+               FROM (SELECT reason
+                       FROM workflow_dlq INDEXED BY idx_workflow_dlq_open
+                      WHERE is_open = 1
+                      ORDER BY id DESC
+                      LIMIT :most)) AS d;
+
+
 -- name: append_dlq
 -- doing: record a failed step
 -- One record of a failed step.

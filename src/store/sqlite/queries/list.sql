@@ -449,18 +449,6 @@ SELECT seq, id, workflow, last_error, undo_error, finished_at
  LIMIT :room;
 
 
--- name: scan_paused_errors
--- doing: list errors
--- The same of instances that are paused, with who has paused them.
-SELECT seq, id, workflow, last_error, undo_error, finished_at, paused_by
-  FROM workflow_instance INDEXED BY idx_workflow_instance_status
- WHERE status <> 'completed'
-   AND status = 'paused'
-   AND seq < :before
- ORDER BY seq DESC
- LIMIT :room;
-
-
 -- name: scan_workflow_errors
 -- doing: list errors
 -- The same of the instances of a workflow.

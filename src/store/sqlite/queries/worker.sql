@@ -103,21 +103,28 @@ SELECT count(*), min(next_run_at)
 
 -- name: count_unready
 -- doing: count tasks
--- Rows (type, jobs for later, leased jobs), in order.  Walks the indexes of these.
+-- Rows (type, jobs for later, leased jobs, leased steps), in order.  Walks the indexes of these.
 --
 --   :most  how many of each are looked at
 --   :room  how many rows at most
-SELECT type, sum(is_later), sum(NOT is_later)
-  FROM (SELECT type, is_later
-          FROM (SELECT type, 1 AS is_later
+SELECT type, sum(what = 0), sum(what = 1), sum(what = 2)
+  FROM (SELECT type, what
+          FROM (SELECT type, 0 AS what
                   FROM workflow_run INDEXED BY idx_workflow_run_scheduled
                  WHERE status = 'pending' AND is_ready = 0 AND deleted_at IS NULL
                  LIMIT :most)
          UNION ALL
-        SELECT type, is_later
-          FROM (SELECT type, 0 AS is_later
+        SELECT type, what
+          FROM (SELECT type, 1 AS what
                   FROM workflow_run INDEXED BY idx_workflow_run_leased
                  WHERE status = 'leased'
+                 LIMIT :most)
+         UNION ALL
+        SELECT type, what
+          FROM (SELECT task_type AS type, 2 AS what
+                  FROM workflow_step INDEXED BY idx_workflow_step_leased
+                 WHERE locked_by IS NOT NULL
+                   AND task_type IS NOT NULL
                  LIMIT :most))
  GROUP BY type
  ORDER BY type
