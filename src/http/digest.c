@@ -94,16 +94,28 @@ static bool is_type_wanted(const char *types, const char *type)
     return false;
 }
 
-static const char *text_in(const json_t *object, const char *key)
+/* The text of a member; "" if there is none. */
+static void read_text(struct slice object, const char *key, char *to, size_t room)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
+    to[0] = '\0';
+    slice_unescape(scan_find(object, key), to, room);
 }
 
-bool want_matches(const struct stream_want *want, const json_t *event)
+void seen_event_read(struct slice text, struct seen_event *ret_event)
 {
-    return (!want->subject[0] || strcasecmp(want->subject, text_in(event, "subject")) == 0) &&
-           (!want->types[0] || is_type_wanted(want->types, text_in(event, "type")));
+    char id[24];
+    read_text(text, "id", id, sizeof id);
+    ret_event->text = text;
+    ret_event->id = strtoll(id, NULL, 10);
+    read_text(text, "subject", ret_event->subject, sizeof ret_event->subject);
+    read_text(text, "type", ret_event->type, sizeof ret_event->type);
+    read_text(scan_find(text, "data"), "worker", ret_event->worker, sizeof ret_event->worker);
+}
+
+bool want_matches(const struct stream_want *want, const struct seen_event *event)
+{
+    return (!want->subject[0] || strcasecmp(want->subject, event->subject) == 0) &&
+           (!want->types[0] || is_type_wanted(want->types, event->type));
 }
 
 /* ---- what happened ------------------------------------------------------------------------------ */
@@ -167,17 +179,17 @@ static void add_worker(struct digest *digest, const char *worker)
         digest->workers[digest->worker_count++] = hash;
 }
 
-void digest_add(struct digest *digest, const json_t *event)
+void digest_add(struct digest *digest, const struct seen_event *event)
 {
-    struct meaning meaning = meaning_of(text_in(event, "type"));
-    add_worker(digest, text_in(json_object_get(event, "data"), "worker"));
+    struct meaning meaning = meaning_of(event->type);
+    add_worker(digest, event->worker);
     if (meaning.is_no_change)
         return;
     digest->has_news = true;
     if (meaning.is_nameless)
         return;
     digest->is_more |=
-        !add_id(meaning.is_job ? &digest->jobs : &digest->instances, text_in(event, "subject"));
+        !add_id(meaning.is_job ? &digest->jobs : &digest->instances, event->subject);
     digest->started += meaning.is_start;
     digest->ended += meaning.is_end;
     digest->failed += meaning.is_failure;

@@ -6,6 +6,7 @@
 #define HTTP_DIGEST_H
 
 #include "base/json.h"
+#include "base/scan.h"
 #include "cairn.h"
 
 #include <stdbool.h>
@@ -25,7 +26,17 @@ struct stream_want {
  * cursor, of WANT_TEXT bytes; "": none. */
 cairn_code want_read(const char *target, struct stream_want *ret_want, char *ret_cursor,
                      cairn_error *reterr);
-bool want_matches(const struct stream_want *want, const json_t *event);
+
+/* An event as the engine has written it, and what of it counts here.  It is read where it lies: for digests, which
+ * is what most clients want, a tree of each event would cost more than all else. */
+struct seen_event {
+    struct slice text;
+    int64_t id;
+    char subject[64], type[128], worker[320]; /* "": none */
+};
+
+void seen_event_read(struct slice text, struct seen_event *ret_event);
+bool want_matches(const struct stream_want *want, const struct seen_event *event);
 
 struct digest_ids {
     char ids[DIGEST_IDS_MAX][40];
@@ -48,7 +59,7 @@ struct digest_now {
 };
 
 /* A heartbeat or a lease is no change. */
-void digest_add(struct digest *digest, const json_t *event);
+void digest_add(struct digest *digest, const struct seen_event *event);
 
 /* "id", "event" and "data", each in one line; last_event is what the client may come back with. */
 void digest_write(const struct digest *digest, const struct digest_now *now, int64_t last_event,

@@ -81,32 +81,51 @@ json_t *stream_ask(struct stream *stream, const char *target)
     return answer;
 }
 
-/* The items of a page of events; NULL: there was no answer, it is tried again later. */
-static json_t *fetch(struct stream *stream, int64_t after, int limit)
+/* A page of events, in the text of the answer. */
+struct event_page {
+    cairn_response *response; /* NULL: there was no answer, it is tried again later */
+    struct scan items;
+};
+
+static void page_done(struct event_page *page)
 {
-    char target[80];
-    snprintf(target, sizeof target, "/v1/events?cursor=%" PRId64 "&limit=%d", after, limit);
-    json_t *page = stream_ask(stream, target);
-    json_t *items = json_incref(json_object_get(page, "items")); /* an error has none */
-    json_decref(page);
-    return items;
+    cairn_response_free(page->response);
 }
 
-static int64_t id_of(const json_t *event)
+/* False: there are no more. */
+static bool page_next(struct event_page *page, struct seen_event *ret_event)
 {
-    const char *text = json_string_value(json_object_get(event, "id"));
-    return text ? strtoll(text, NULL, 10) : 0;
+    struct slice item;
+    if (!page->response || !scan_item(&page->items, &item))
+        return false;
+    seen_event_read(item, ret_event);
+    return true;
+}
+
+static struct event_page fetch(struct stream *stream, int64_t after, int limit)
+{
+    char target[80];
+    size_t len;
+    struct slice whole;
+    snprintf(target, sizeof target, "/v1/events?cursor=%" PRId64 "&limit=%d", after, limit);
+    struct event_page page = {.response = ask(stream, target)};
+    const char *body = page.response ? cairn_response_body(page.response, &len) : NULL;
+    bool has_items = body && scan_text(body, len, &whole) && /* an error has none */
+                     scan_list(scan_find(whole, "items"), &page.items);
+    if (!has_items) {
+        cairn_response_free(page.response);
+        page.response = NULL;
+    }
+    return page;
 }
 
 /* The first event after this one; 0: there is none.  False: no answer. */
 static bool look_after(struct stream *stream, int64_t after, int64_t *ret_id)
 {
-    json_t *items = fetch(stream, after, 1);
-    if (!items)
-        return false;
-    *ret_id = id_of(json_array_get(items, 0));
-    json_decref(items);
-    return true;
+    struct seen_event event;
+    cleanup(page_done) struct event_page page = fetch(stream, after, 1);
+    *ret_id = page_next(&page, &event) ? event.id : 0;
+    return page.response != NULL;
 }
 
 /* Finds the last event without reading the others: by ever larger strides past it, then by
@@ -131,14 +150,15 @@ static bool find_present(struct stream *stream)
 /* ---- giving ---------------------------------------------------------------------------- */
 
 /* "id", "event" and "data", each in one line. */
-static void write_event(const json_t *event, struct buf *text)
+static void write_event(const struct seen_event *event, struct buf *text)
 {
-    const char *type = json_string_value(json_object_get(event, "type"));
-    char *data = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    buf_reset(text);
-    if (data && type && !strpbrk(type, "\r\n"))
-        buf_printf(text, "id: %" PRId64 "\nevent: %s\ndata: %s\n\n", id_of(event), type, data);
+    json_t *whole = json_loadb(event->text.text, event->text.len, 0, NULL);
+    char *data = json_dumps(whole, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    if (data && event->type[0] && !strpbrk(event->type, "\r\n"))
+        buf_printf(text, "id: %" PRId64 "\nevent: %s\ndata: %s\n\n", event->id, event->type,
+                   data);
     free(data);
+    json_decref(whole);
 }
 
 void client_give(struct stream_client *client, const char *text, size_t len)
@@ -151,44 +171,43 @@ void client_give(struct stream_client *client, const char *text, size_t len)
     client_wake(client);
 }
 
-/* Events for those whose place is before them; `only` 0: for all that are not behind `from`. */
-static void give_page(struct stream *stream, const json_t *items, int64_t from, uint64_t only)
+/* Events for those whose place is before them; `only` 0: for all that are not behind `from`.  How many there were, and
+ * the last one. */
+static size_t give_page(struct stream *stream, struct event_page *page, int64_t from,
+                        uint64_t only, int64_t *ret_last)
 {
     struct buf text = {0};
-    size_t i;
-    json_t *event;
-    json_array_foreach(items, i, event)
-    {
-        int64_t id = id_of(event);
-        write_event(event, &text);
+    struct seen_event event;
+    size_t count = 0;
+    for (; page_next(page, &event); count++) {
+        *ret_last = event.id;
+        buf_reset(&text); /* written when the first client wants it: most want digests alone */
         pthread_mutex_lock(&stream->lock);
         for (struct stream_client *at = stream->clients; at; at = at->next) {
             bool is_meant = only ? at->number == only : at->after >= from;
-            if (!is_meant || at->after >= id)
+            if (!is_meant || at->after >= event.id)
                 continue;
-            if (!at->want.digest_ms && want_matches(&at->want, event))
+            if (!at->want.digest_ms && want_matches(&at->want, &event)) {
+                if (!text.len)
+                    write_event(&event, &text);
                 client_give(at, buf_text(&text), text.len);
-            at->after = id;
+            }
+            at->after = event.id;
         }
         for (struct digest_group *at = only ? NULL : stream->groups; at; at = at->next)
-            if (want_matches(&at->want, event))
-                digest_add(&at->digest, event);
+            if (want_matches(&at->want, &event))
+                digest_add(&at->digest, &event);
         pthread_mutex_unlock(&stream->lock);
     }
     buf_done(&text);
+    return count;
 }
 
 /* A page of new events, to all clients that have caught up.  True: there may be more. */
 static bool give_news(struct stream *stream)
 {
-    json_t *items = fetch(stream, stream->after, PAGE);
-    int64_t from = stream->after;
-    size_t count = json_array_size(items);
-    if (count)
-        stream->after = id_of(json_array_get(items, count - 1));
-    give_page(stream, items, from, 0);
-    json_decref(items);
-    return count == PAGE;
+    cleanup(page_done) struct event_page page = fetch(stream, stream->after, PAGE);
+    return give_page(stream, &page, stream->after, 0, &stream->after) == PAGE;
 }
 
 /* Whose turn it is among those that are behind and have room for more: the one that joined
@@ -224,11 +243,8 @@ static bool give_missed(struct stream *stream)
     uint64_t number = find_behind(stream, &after);
     if (!number)
         return false;
-    json_t *items = fetch(stream, after, PAGE);
-    bool is_more = json_array_size(items) > 0;
-    give_page(stream, items, 0, number);
-    json_decref(items);
-    return is_more;
+    cleanup(page_done) struct event_page page = fetch(stream, after, PAGE);
+    return give_page(stream, &page, 0, number, &after) > 0;
 }
 
 /* ---- the thread ------------------------------------------------------------------------ */

@@ -7,12 +7,12 @@
 // Prints a line of TAP for each gate, with the figure.  $CAIRN_SPEED_ROWS is how many instances there are (1,000,000),
 // $CAIRN_SPEED_IDLE for how many seconds an idle page is watched (60).  Times are taken in the page, from the click or
 // the beginning of the navigation to the frame that shows what was asked for; the median of several counts.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { deploy, drain } from "./flows.mjs";
 import { openBrowser, openPage, seen, startServer, until } from "./rig.mjs";
 
-const ROWS = Number(process.env.CAIRN_SPEED_ROWS ?? 1_000_000), IDLE_S = Number(process.env.CAIRN_SPEED_IDLE ?? 60), ROUNDS = 5;
+const ROWS = Number(process.env.CAIRN_SPEED_ROWS ?? 1_000_000), IDLE_S = Number(process.env.CAIRN_SPEED_IDLE ?? 60), ROUNDS = 5, CROWD_ROUNDS = 9;
 const store = process.env.CAIRN_PAGE_STORE ?? "sqlite";
 let count = 0, failures = 0;
 
@@ -158,25 +158,37 @@ async function storm(server) {
     await close();
 }
 
-/** The server's processor time for the same work, with and without a hundred open pages, by turns. */
+/**
+ * How long the same work takes with and without a hundred open pages, by turns; which of the two comes first changes from round to round.
+ * The pages are read by a process of its own (crowd.mjs), so that what reading costs does not slow down who sends the work. The processor
+ * time is printed beside it without a gate: it counts what another core does meanwhile, which makes nobody wait.
+ */
 async function crowd(server) {
     const work = async () => {
-        const before = cpuOf(server.pid());
+        const cpu = cpuOf(server.pid()), began = performance.now();
         for (let round = 0; round < 250; round++) await Promise.all(Array.from({ length: 16 }, () => server.must("POST", "/v1/jobs", { type: "crowd.v1" })));
-        return cpuOf(server.pid()) - before;
+        return { ms: performance.now() - began, cpu: cpuOf(server.pid()) - cpu };
     };
-    const ratios = [];
+    const watched = async () => {
+        const pages = spawn(process.execPath, [new URL("crowd.mjs", import.meta.url).pathname, `${server.url}/v1/stream?digest_ms=1000`, "100"], { stdio: ["ignore", "pipe", "inherit"] });
+        const ended = new Promise((done) => pages.on("exit", done));
+        await new Promise((done, failed) => { pages.stdout.once("data", done); pages.on("exit", (code) => failed(new Error(`the pages ended with ${code}`))); });
+        const took = await work();
+        pages.kill();
+        await ended;
+        return took;
+    };
+    const times = [], costs = [];
     await work();
-    for (let round = 0; round < ROUNDS; round++) {
-        const alone = await work(), stop = new AbortController();
-        const listen = async () => { const { body } = await fetch(`${server.url}/v1/stream?digest_ms=1000`, { signal: stop.signal }); for await (const _ of body); };
-        for (let page = 0; page < 100; page++) listen().catch(() => undefined);
-        await sleep(500);
-        ratios.push((await work()) / alone);
-        stop.abort();
-        await sleep(200);
+    for (let round = 0; round < CROWD_ROUNDS; round++) {
+        const first = round % 2 ? await watched() : await work(), second = round % 2 ? await work() : await watched();
+        const [alone, together] = round % 2 ? [second, first] : [first, second];
+        times.push(together.ms / alone.ms);
+        costs.push(together.cpu / alone.cpu);
     }
-    gate("the server's work with 100 open pages, more than alone", (median(ratios) - 1) * 100, 2, "%");
+    const percent = (list) => (median(list) - 1) * 100;
+    gate("the same work takes longer with 100 open pages", percent(times), 2, "%");
+    console.log(`# the server's processor time for it is greater (${store}): ${percent(costs).toFixed(1)} %, no gate`);
 }
 
 const server = await startServer();
