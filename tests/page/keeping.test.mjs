@@ -239,10 +239,11 @@ scenario("a limit is made, seen to be full, changed and removed", async (server,
     const [made] = (await server.must("GET", "/v1/limits")).items;
     assert.deepEqual([made.types, made.concurrency, made.rate, made.per_group], ["l.%", 1, { n: 100, per_ms: 60_000 }, false]);
 
-    // One runs, one waits for its place: the job says so and leads here.
+    // One runs, two wait for its place: the job says so and leads here.
     await server.must("POST", "/v1/jobs", { type: "l.one", payload: {} });
     const task = await server.claim("l.one"), second = (await server.must("POST", "/v1/jobs", { type: "l.one", payload: {} })).id;
-    await seen(page.locator("[data-testid=limit-row][data-taken='1'][data-waiting='1']").getByText("full"));
+    await server.must("POST", "/v1/jobs", { type: "l.one", payload: {} });
+    await seen(page.locator("[data-testid=limit-row][data-taken='1'][data-waiting='2']").getByText("full"));
     await open(`jobs/${second}`);
     const why = page.locator("[data-testid=why][data-code=job_ready]").first();
     await seen(why);

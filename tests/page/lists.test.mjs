@@ -38,9 +38,10 @@ scenario("the overview: what needs a person, counts, charts, types, errors, what
     await server.complete(await server.claim("t.ship"), {});
     await seen(page.locator(`[data-testid=recent-row][data-id="${ended}"][data-status=completed]`).getByText("goes-through"));
     assert.equal(await id("count-dlq").locator("b").textContent(), "1");
-    const follow = async (link, sign) => { await id(link).click(); await seen(sign); await page.goBack(); await seen(id("needs-you")); };
+    const follow = async (link, sign) => { await id(link).and(page.locator("a")).or(id(link).locator("a")).first().click(); await seen(sign); await page.goBack(); await seen(id("needs-you")); };
     await follow("need-approvals", id("approval-card"));
     await follow("need-dead", id("dead-row"));
+    await follow("error-row", page.locator("[data-testid=chip][data-name=group]"));
     await follow("need-unserved", id("types"));
     await follow("count-dlq", page.locator("[data-testid=chip][data-name=status][data-value=dlq]"));
     for (const name of ["chart-ended", "chart-failed", "chart-latency"]) await seen(id(name));
@@ -216,6 +217,38 @@ scenario("a busy list holds still", async (server, { page, id, open }) => {
     await seen(page.locator(`[data-testid=instance-row][data-id="${second}"][data-status=aborted]`));
 });
 
+scenario("what a screen does not show, it does not ask for", async (server, { page, id, open, visit }) => {
+    const recorded = async () => {
+        const told = page.evaluate(() => new Promise((done) => { const channel = new BroadcastChannel("cairn-live"); channel.onmessage = ({ data }) => { if (data.digest?.jobs.length) { channel.close(); done(true); } }; }));
+        await server.must("POST", "/v1/jobs", { type: "q.other" });
+        await told;
+    };
+    const isAnswer = (request) => /\/v1\/(?!stream|clock)/.test(request.url()), requests = [];
+    let underWay = 0;
+    page.on("request", (request) => { if (isAnswer(request)) { requests.push(request.url()); underWay++; } });
+    for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => { if (isAnswer(request)) underWay--; });
+    await deploy(server, "workflow: q\nversion: 1\nsteps:\n  - human: ask\n");
+    const asked = await start(server, "{}", "asked", "q");
+    await open("approvals");
+    await seen(id("approval-card"));
+    for (const [path, sign] of [["approvals", "approval-card"], ["instances", "instance-row"], [`instances/${asked}`, "instance"], ["workflows", "workflow-row"]]) {
+        await visit(path);
+        await seen(id(sign).first());
+        await recorded();                               // the first news may be news to this screen
+        await recorded();
+        await until(() => underWay === 0, "all answers");
+        requests.length = 0;
+        await recorded();
+        await recorded();
+        assert.deepEqual(requests, [], path || "overview");
+    }
+    // What it shows, it asks for at once.
+    await visit("approvals");
+    await seen(id("approval-card"));
+    await server.must("POST", `/v1/instances/${asked}/steps/ask/decision`, { by: "t", decision: "confirmed" });
+    await seen(page.locator("[data-testid=empty][data-reason=done]"));
+});
+
 scenario("a server that is away: the content stays, and it catches up", async (server, { page, id, open, sins }) => {
     await start(server, "{}", "before");
     await open("instances");
@@ -388,6 +421,15 @@ shared("every kind of error is shown where it belongs", async (server, { page, i
     await fresh("instances");
     await seen(page.locator("[data-testid=banner][data-code=schema_newer]"));
     await page.unroute("**/v1/instances?**");
+    // Who does not want to wait for an answer gives it up, and may ask again.
+    await page.route("**/v1/approvals?limit=100", () => undefined);
+    await visit("approvals");
+    await id("cancel-request").click();
+    const stopped = page.locator("[data-testid=error][data-code=stopped]");
+    await seen(stopped);
+    await page.unroute("**/v1/approvals?limit=100");
+    await stopped.getByTestId("retry").click();
+    await seen(id("approvals"));
     await open("instances/01a1e498-b1c2-7926-9196-26f6018a4f33");
     await seen(page.locator("[data-testid=error][data-code=not_found]").getByText("There is no instance"));
     // A part that fails says so, and the rest goes on.
@@ -441,6 +483,27 @@ shared("a function of 5,000 steps: windowed, its events in pages", async (server
     await seen(id("timeline"));
     await id("tab-io").click();
     await seen(id("payload-output"));
+});
+
+shared("logs: read to the end, filtered by call and level, followed", async (server, { page, id, open }) => {
+    await server.must("POST", "/v1/workflows", { function: "talks", version: 1 });
+    const instance = await start(server, "{}", "talks", "talks"), task = await server.claim("talks");
+    let revision = task.revision;
+    const say = async (from, to, steps = []) => { ({ revision } = await server.report("commit", task, { revision, outcome: "go_on", steps, logs: Array.from({ length: to - from }, (_, n) => ({ level: (from + n) % 2 ? "warn" : "info", message: `line ${from + n}.`, attempt: from + n < 1000 ? 1 : 2  })) })); };
+    for (let from = 0; from < 1200; from += 200) await say(from, from + 200);
+    await open(`instances/${instance}?tab=logs`);
+    await seen(id("log-row").getByText("line 0.", { exact: true }));
+    await id("older").click();
+    await gone(id("older"));
+    await id("logs-attempt").selectOption("2");
+    await seen(id("log-row").getByText("line 1001.", { exact: true }));
+    await id("logs-level").selectOption("warn");
+    await until(async () => (await id("log-row").count()) === 100, "the warnings of the second call");
+    // What comes later is added, and nothing twice.
+    await say(1200, 1204, [{ seq: 1, key: "k", kind: "task", status: "completed", output: 1 }]);
+    await seen(id("log-row").getByText("line 1203.", { exact: true }));
+    assert.equal(await id("log-row").count(), 102);
+    await server.report("commit", task, { revision, outcome: "complete", output: 1 });
 });
 
 shared("bounded payloads: large JSON is asked for only when it is wanted", async (server, { page, id, open }) => {

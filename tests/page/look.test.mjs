@@ -64,6 +64,11 @@ shared("the keyboard alone finds, opens, acts and goes back", async (server, { p
     await seen(id("instance-row").first());
     await page.keyboard.press("j");
     assert.equal(await page.evaluate(() => document.activeElement.matches(":focus-visible")), true);
+    await page.keyboard.press(".");
+    await until(() => page.evaluate(() => document.activeElement.getAttribute("data-testid") === "bulk-retry"), "the first action has the focus");
+    await page.keyboard.press("k");
+    await page.keyboard.press("x");
+    await id("bulk-bar").waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
     await seen(id("instance"));
     await page.keyboard.press("]");
@@ -106,6 +111,16 @@ for (const [name, viewport] of Object.entries(PHONES))
         await id("more-actions").locator("summary").click();
         await seen(id("action-abort"));
         await page.keyboard.press("Escape");
+        // The tab that is open is in view, and so are the actions for what is selected.
+        await visit(`instances/${instance}?tab=definition`);
+        await seen(id("definition"));
+        const tab = await id("tab-definition").boundingBox();
+        assert.ok(tab.x >= 0 && tab.x + tab.width <= viewport.width, `the open tab is at ${tab.x}`);
+        await visit("instances");
+        await id("select-row").first().click();
+        await seen(id("bulk-abort"));
+        const last = await id("bulk-restart").boundingBox();
+        assert.ok(last.x + last.width <= viewport.width && last.y + last.height <= viewport.height, `the last action is at ${last.x}, ${last.y}`);
         await id("nav-more").click();
         await seen(id("nav-settings"));
     }, { page: { viewport, hasTouch: true, isMobile: true } });

@@ -168,16 +168,21 @@ own("where the instances of a function stand: called, sleeping, waiting, retryin
     const held = await leave("held", { kind: "sleep", status: "waiting", delay_ms: 3_600_000 });
     await server.must("POST", `/v1/instances/${held}/pause`, {});
     await start(server, "{}", "called", "stands");
-    await server.claim("stands");
+    await server.must("POST", "/v1/tasks/claim", { worker: "vanishes", types: ["stands"], lease_ms: 1000 });
+    await server.claim("stands"); // waits until that lease is over
     await open("functions");
-    const stands = async (of) => Object.fromEntries(await Promise.all(["run", "sleeps", "waits", "retries", "lost", "paused"].map(async (it) => [it, await of.getByTestId(`stands-${it}`).locator("b").or(of.locator(`td[data-testid=stands-${it}]`)).textContent()])));
+    const stands = async (of) => Object.fromEntries(await Promise.all(["running", "sleeping", "waiting", "retrying", "lost", "paused"].map(async (it) => [it, await of.getByTestId(`stands-${it}`).locator("b").or(of.locator(`td[data-testid=stands-${it}]`)).textContent()])));
     const row = page.locator("[data-testid=function-row][data-name=stands]");
-    await until(async () => (await row.getByTestId("stands-sleeps").textContent()) === "2", "the figures");
-    const expected = { run: "1", sleeps: "2", waits: "1", retries: "1", lost: "0", paused: "1" };
+    await until(async () => (await row.getByTestId("stands-sleeping").textContent()) === "2", "the figures");
+    const expected = { running: "1", sleeping: "2", waiting: "1", retrying: "1", lost: "0", paused: "1" };
     assert.deepEqual(await stands(row), expected);
+    assert.equal(await row.getByTestId("lost-24h").textContent(), "1");
     await row.getByRole("link").first().click();
-    await until(async () => (await id("stands-sleeps").textContent()).startsWith("2"), "the tiles");
+    await until(async () => (await id("stands-sleeping").textContent()).startsWith("2"), "the tiles");
     assert.deepEqual(await stands(id("function")), expected);
+    await id("stands-sleeping").click();
+    await seen(page.locator("[data-testid=chip][data-name=stand][data-value=sleeping]"));
+    await until(async () => (await id("instance-row").count()) === 2, "those that sleep");
 });
 
 own("what failed leads to all that failed alike", async (server, { page, id, open }) => {
@@ -202,4 +207,5 @@ own("what failed leads to all that failed alike", async (server, { page, id, ope
     await open("instances?workflow=alike");
     await until(async () => (await id("instance-row").count()) === 3, "the rows");
     assert.deepEqual(await page.locator("th").evaluateAll((all) => all.filter((it) => it.textContent === "calls").length), 1);
+    assert.equal(await id("instance-row").locator("td.num", { hasText: /^1(\/1)?$/ }).count(), 3);
 });

@@ -96,6 +96,11 @@ shared("approve, reject, and a decision that came too late", async (server, { pa
 shared("a decision is made on the instance", async (server, { page, id, open }) => {
     const instance = await start(server, '{"total": 5000}', "big");
     await server.complete(await server.claim("t.reserve"), { total: 5000 });
+    // Of the two ways behind the condition one was taken, and the other has no steps that could say so.
+    await open(`instances/${instance}?tab=graph`);
+    const ways = (isTaken) => page.locator(`[data-testid=edge][data-from=is_large][data-taken=${isTaken}]`);
+    await seen(page.locator("[data-testid=node][data-step=approval][data-status=waiting_decision]"));
+    assert.deepEqual([await ways(true).count(), await ways(false).count()], [1, 1]);
     await open(`instances/${instance}?tab=steps`);
     const row = page.locator("[data-testid=step-row][data-step=approval][data-status=waiting_decision]");
     await seen(row);
@@ -392,6 +397,8 @@ scenario("300 dead letters in two groups: all of one are patched although the se
     await id("per_second").fill("70");                  // slow enough to be killed in the middle
     assert.equal(await id("sheet-confirm").isDisabled(), true);
     await id("typed").fill("280");
+    await id("sheet").getByText("On the command line").click();
+    await seen(id("sheet").getByText(/^cairn bulk requeue --on dlq --group [0-9a-f]+ --input-patch '\{"file": "prices.csv"\}' --by ada --per-second 70$/));
     await id("sheet-confirm").click();
     const progress = id("bulk-progress"), bulk = async () => (await server.must("GET", "/v1/bulk")).items[0];
     await seen(progress);

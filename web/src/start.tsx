@@ -263,8 +263,23 @@ function Shortcuts({ close }: { close: () => void }) {
     return <div class="veil" onClick={close} onKeyDown={(event) => { if (event.key === "Escape") { event.stopPropagation(); close(); } }}><div class="sheet" role="dialog" aria-modal="true" aria-label="Shortcuts" data-testid="shortcuts"><h2>Shortcuts</h2><dl class="facts">{SHORTCUTS.flatMap(([key, does]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={does}>{does}</dd>])}</dl><button type="button" ref={button} onClick={close}>Close</button></div></div>;
 }
 
-const ROWS = "[data-testid=instance-row],[data-testid=job-row],[data-testid=step-row],[data-testid=event-row],[data-testid=dead-row],[data-testid=schedule-row]";
+const ROWS = ["instance", "job", "step", "event", "dead", "schedule", "workflow", "function", "worker", "recent", "mismatch"].map((it) => `[data-testid=${it}-row]`).join(",") + ",[data-testid=approval-card]";
 const click = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
+
+/** The actions of the row that has the focus, or else of the screen. */
+function openActions(row: HTMLElement | null, select: () => void): void {
+    const own = row?.querySelector<HTMLElement>(".c-buttons button");
+    if (own) { own.focus(); return; }
+    const box = row?.querySelector<HTMLInputElement>("[data-testid=select-row]");
+    if (box) {
+        if (!box.checked) select();
+        requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-testid=bulk-bar] button")?.focus());
+        return;
+    }
+    const menu = document.querySelector<HTMLDetailsElement>("[data-testid=more-actions]");
+    if (menu) { menu.open = true; menu.querySelector<HTMLElement>("button")?.focus(); }
+    else document.querySelector<HTMLElement>(".actions button")?.focus();
+}
 
 function useKeys(showHelp: () => void): void {
     useEffect(() => {
@@ -293,7 +308,7 @@ function useKeys(showHelp: () => void): void {
             const actions: Record<string, () => void> = {
                 "/": () => document.querySelector<HTMLElement>("[data-testid=search]")?.focus(), g: () => { isGoing = true; }, j: () => moveFocus(1, ROWS), k: () => moveFocus(-1, ROWS), ArrowDown: () => moveFocus(1, ROWS), ArrowUp: () => moveFocus(-1, ROWS),
                 x: () => select(false), X: () => select(true), r: () => click("[data-testid=news-pill]"), p: () => pause(!isPaused.value), t: nextTimeForm,
-                "[": () => tabs[at - 1]?.click(), "]": () => tabs[at + 1]?.click(), ".": () => { const menu = document.querySelector<HTMLDetailsElement>("[data-testid=more-actions]"); if (menu) { menu.open = true; menu.querySelector<HTMLElement>("button")?.focus(); } },
+                "[": () => tabs[at - 1]?.click(), "]": () => tabs[at + 1]?.click(), ".": () => openActions(row ?? null, () => select(false)),
                 c: () => { const id = row?.dataset["id"] ?? document.querySelector<HTMLElement>("section[data-id]")?.dataset["id"]; if (id) { copyText(id); toast("ok", "Copied the id"); } }, "?": showHelp,
             };
             const action = actions[event.key];

@@ -115,17 +115,30 @@ function toSignIn(): void {
     go(`sign-in?next=${encodeURIComponent(next)}`, "replace");
 }
 
+/** What is asked for now and may be given up. */
+const underWay = new Set<AbortController>();
+
+/** Gives up all that is asked for; each says so in its place, and can be asked for again. */
+export function stopAsking(): void {
+    for (const it of underWay) it.abort();
+}
+
 /** The answer's text, so that no digit is lost. */
 export async function askText(method: string, target: string, body?: string, signal?: AbortSignal): Promise<string> {
     const what = `${method} ${target.split("?")[0] ?? ""}`;
+    const own = new AbortController(), leave = () => own.abort();
     asking.value++;
+    if (method === "GET") underWay.add(own);
+    signal?.addEventListener("abort", leave);
     try {
         if (method === "GET") await turn();
+        if (signal?.aborted) leave();
         const response = await fetch(apiUrl(target), {
             method, headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }), cache: "no-store",
-            ...(body === undefined ? {} : { body }), ...(signal ? { signal } : {}),
+            ...(body === undefined ? {} : { body }), signal: own.signal,
         }).catch((reason: unknown) => {
             if (signal?.aborted) throw reason;
+            if (own.signal.aborted) throw new ApiError("stopped", "The question was given up.", "", "", 0, what);
             throw new ApiError("unreachable", "the server does not answer", "", "", 0, what);
         });
         if (!response.ok) throw await failure(response, what);
@@ -139,6 +152,8 @@ export async function askText(method: string, target: string, body?: string, sig
         throw reason;
     } finally {
         asking.value--;
+        underWay.delete(own);
+        signal?.removeEventListener("abort", leave);
     }
 }
 

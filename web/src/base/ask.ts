@@ -45,20 +45,20 @@ export function useAsk<T>(target: string | null, read: (target: string, signal: 
 }
 
 /** Calls back with news, at most once in `everyMs`; the latest function counts. */
-export function useNews(isMine: (digest: Digest) => boolean, act: (digest: Digest) => void, everyMs = 1000): void {
-    const latest = useRef({ isMine, act });
-    latest.current = { isMine, act };
+export function useNews(isMine: (digest: Digest) => boolean, act: (digest: Digest) => void, everyMs: number | (() => number) = 1000): void {
+    const latest = useRef({ isMine, act, everyMs });
+    latest.current = { isMine, act, everyMs };
     useEffect(() => {
         let timer = 0, last = 0, gathered: Digest | null = null;
         const leave = onDigest((digest) => {
             if (!(digest.is_more || latest.current.isMine(digest))) return;
             gathered = gathered ? joined(gathered, digest) : digest;
             if (timer) return;
-            const wait = Math.max(0, last + everyMs - Date.now());
+            const every = latest.current.everyMs, wait = Math.max(0, last + (typeof every === "number" ? every : every()) - Date.now());
             timer = setTimeout(() => { const all = gathered!; timer = 0; gathered = null; last = Date.now(); latest.current.act(all); }, wait) as unknown as number;
         });
         return () => { leave(); clearTimeout(timer); };
-    }, [everyMs]);
+    }, []);
 }
 
 /** Asks again and again while somebody looks: for what changes with time alone, of which no news tells. */

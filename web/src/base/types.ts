@@ -13,16 +13,8 @@ export interface Why {
 
 export interface LastError { step?: string; message: string; attempt?: number; at?: string }
 export type Instance = Omit<Schemas["Instance"], "last_error"> & { last_error: LastError | null; why?: Why | null; tags?: Record<string, string> | null; kind?: string; group?: string | null };
-export interface InstanceRow {
-    id: string; workflow: string; version: number; kind?: string; status: string; current_steps: string[]; key: string | null;
-    generation: number; created_at: string; start_at: string | null; started_at: string | null; finished_at: string | null;
-    source?: string | null; parent_seq?: number | null; last_error: LastError | null; input_preview?: string | null; input_bytes?: number; output_bytes?: number; tags?: Record<string, string> | null; why?: Why | null;
-}
-export interface JobRow {
-    id: string; type: string; status: string; priority: number; run_at: string; idempotency_key: string | null; attempt: number;
-    max_attempts: number; leased_by: string | null; last_error: string | null; created_at: string; updated_at: string;
-    payload_preview?: string | null; tags?: Record<string, string> | null; why?: Why | null;
-}
+export type InstanceRow = Omit<Schemas["InstanceRow"], "last_error" | "why" | "tags"> & { last_error: LastError | null; tags?: Record<string, string> | null; why?: Why | null };
+export type JobRow = Omit<Schemas["JobRow"], "why" | "tags"> & { tags?: Record<string, string> | null; why?: Why | null };
 export type Job = Schemas["Job"] & { why?: Why | null };
 export type Step = Schemas["Step"];
 export type StepRow = Schemas["StepRow"];
@@ -81,4 +73,4 @@ export interface Grid { steps: string[]; instances: { id: string; key: string | 
 export interface Signal { id: string; event: string; payload?: unknown; received_at?: string; is_taken?: boolean; taken_at?: string | null; taken_by?: string | null; step?: string | null }
 export interface Found { kind: string; id: string; title: string; status: string | null }
 export type DlqRow = Omit<DlqRecord, "input"> & { input?: unknown; input_preview?: string | null; key?: string | null; workflow?: string | null };
-export interface WorkflowSummary { name: string; kind: string; versions: number[]; newest: number; counts?: Counts; figures?: { started: number; completed: number; failed: number; p50_ms: number | null; p95_ms: number | null }; last_start_at?: string | null }
+export interface WorkflowSummary { name: string; kind: string; versions: number[]; newest: number; counts?: Counts; figures?: { started: number; completed: number; failed: number; lost?: number; p50_ms: number | null; p95_ms: number | null }; last_start_at?: string | null }

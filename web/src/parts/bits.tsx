@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { computed, signal } from "@preact/signals";
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { ApiError } from "../base/api";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ApiError, stopAsking } from "../base/api";
 import { isVirtual, now } from "../base/clock";
 import { timeForm, zone } from "../base/settings";
 import { shortId, visible, words } from "../base/text";
@@ -122,6 +122,22 @@ export const Toasts = () => (
     </div>
 );
 
+// ---- tabs ----------------------------------------------------------------------------------------
+
+export interface Tab { name: string; href: string; label: ComponentChildren; id?: string }
+
+/** Where they do not fit side by side, the chosen one is scrolled to. */
+export function Tabs({ items, chosen }: { items: Tab[]; chosen: string }) {
+    const place = useRef<HTMLDivElement>(null);
+    useLayoutEffect(() => {
+        const bar = place.current, tab = bar?.querySelector<HTMLElement>("[aria-selected=true]");
+        if (!bar || !tab) return;
+        const left = tab.offsetLeft - bar.offsetLeft;
+        if (left < bar.scrollLeft || left + tab.offsetWidth > bar.scrollLeft + bar.clientWidth) bar.scrollLeft = left - (bar.clientWidth - tab.offsetWidth) / 2;
+    }, [chosen, items.length]);
+    return <div class="tabs" role="tablist" ref={place}>{items.map((it) => <a key={it.name} role="tab" aria-selected={it.name === chosen} data-testid={it.id ?? `tab-${it.name}`} href={it.href}>{it.label}</a>)}</div>;
+}
+
 // ---- loading, errors, nothing --------------------------------------------------------------------
 
 /** Nothing for 150 ms, then a skeleton, after 5 s a sentence. */
@@ -135,7 +151,7 @@ export function Loading({ rows = 4 }: { rows?: number }) {
     return (
         <div class="loading" data-testid="loading" aria-busy="true">
             {Array.from({ length: rows }, (_, index) => <div key={index} class="bone" />)}
-            {stage > 1 && <p class="muted">Still asking … <button type="button" data-testid="cancel-request" onClick={() => location.reload()}>Ask again</button></p>}
+            {stage > 1 && <p class="muted">Still asking … <button type="button" data-testid="cancel-request" onClick={stopAsking}>Stop asking</button></p>}
         </div>
     );
 }

@@ -7,7 +7,7 @@ import { ask, send } from "../base/api";
 import { useAsk, useNews } from "../base/ask";
 import { now } from "../base/clock";
 import { kept } from "../base/settings";
-import { grouped, plural, words } from "../base/text";
+import { grouped, plural, quoted, words } from "../base/text";
 import type { Bulk, BulkMatch } from "../base/types";
 import { may } from "../base/who";
 import { Failure, Loading, Text, Time, toast } from "./bits";
@@ -28,6 +28,8 @@ const SAYS: Record<string, string> = {
 const DANGER = new Set(["cancel", "abort", "restart", "delete"]), REASONED = new Set(["cancel", "abort"]);
 /** From here on the number has to be typed. */
 const TYPED = 100;
+/** So many ids stand in the command that does the same. */
+const CLI_IDS = 5;
 
 export const canBulk = (): boolean => may("POST", "/v1/bulk");
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -39,6 +41,19 @@ export const openBulk = signal<string | null>(null);
 
 const body = (on: BulkOn, action: string, target: Target, more: object, raw = ""): string =>
     `${JSON.stringify({ on, action, ...target, ...more }).slice(0, -1)}${raw}}`;
+
+const CLI_OPTIONS: Record<string, string> = { created_from: "since", created_to: "until" };
+/** What `cairn bulk` is told; null: it has no such filter. */
+function cliOf(on: BulkOn, action: string, target: Target, values: Values, raw: string): string | null {
+    const option = (name: string, value: string) => `--${name} ${quoted(value)}`;
+    const filter = "filter" in target ? Object.entries(target.filter) : [];
+    if (filter.some(([name]) => ["q", "due", "ids"].includes(name))) return null;
+    const wanted = "ids" in target ? target.ids.slice(0, CLI_IDS).concat(target.ids.length > CLI_IDS ? ["…"] : [])
+        : filter.length ? filter.flatMap(([name, value]) => [value].flat().map((it) => option(CLI_OPTIONS[name] ?? name, name === "tag" ? it.replace(":", "=") : it))) : ["--all"];
+    const [, kind, text] = /^,"args":\{"(input|input_patch)":(.*)\}$/s.exec(raw) ?? [];
+    const more = ["by", "reason", "limit", "per_second"].filter((name) => values[name]).map((name) => option(name.replace("_", "-"), values[name]!));
+    return ["cairn bulk", action, ...(on === "instances" ? [] : [`--on ${on}`]), ...wanted, ...(kind && text ? [option(kind.replace("_", "-"), text)] : []), ...more].join(" ");
+}
 
 export interface BulkOptions { sentence?: string; raw?: string; fields?: Field[]; rawOf?: (values: Values) => string; done?: () => void }
 
@@ -60,6 +75,7 @@ export async function bulkAction(on: BulkOn, action: string, target: Target, opt
         ...(n > TYPED || is_more ? { typed: String(n) } : {}),
         fields: [...(options.fields ?? []), { name: "reason", label: "Reason", kind: "area", isRequired: REASONED.has(action) },
                  { name: "limit", label: "At most", kind: "number", hint: "All of them if left empty." }, { name: "per_second", label: "At most per second", kind: "number", hint: "As fast as it goes if left empty." }],
+        ...(cliOf(on, action, target, {}, "") === null ? {} : { cli: (values: Values) => cliOf(on, action, target, values, options.rawOf?.(values) ?? options.raw ?? "")! }),
         send: async (values) => {
             const number = (name: string) => values[name] ? { [name]: Number(values[name]) } : {};
             const more = { ...(values["reason"] ? { reason: values["reason"] } : {}), ...(values["by"] ? { by: values["by"] } : {}), ...number("limit"), ...number("per_second") };
@@ -141,11 +157,11 @@ function Chip({ id }: { id: string }) {
 }
 
 /** The bar below a list while rows are selected. */
-export function BulkBar({ on, ids, filter, matching, actions, clear, exportIds }: { on: BulkOn; ids: string[]; filter: Record<string, string | string[]> | null; matching: (() => void) | null; actions: string[]; clear: () => void; exportIds?: () => void }) {
+export function BulkBar({ on, ids, filter, matching, actions, clear, exportIds, about }: { on: BulkOn; about?: string; ids: string[]; filter: Record<string, string | string[]> | null; matching: (() => void) | null; actions: string[]; clear: () => void; exportIds?: () => void }) {
     const target: Target = filter ? { filter } : { ids };
     return (
         <div class="bulk-bar" data-testid="bulk-bar"><b>{filter ? "All that match" : `${grouped(ids.length)} selected`}</b>
-            {matching && <button type="button" class="quiet" data-testid="select-matching" onClick={matching}>Select all that match</button>}
+            {matching && <button type="button" class="quiet" data-testid="select-matching" onClick={matching}>Select all that match{about && ` (about ${about})`}</button>}
             {canBulk() && actions.map((action) => <button key={action} type="button" data-testid={`bulk-${action}`} disabled={!filter && ids.length > 1000} onClick={() => void bulkAction(on, action, target, { done: clear })}>{capital(action)}</button>)}
             {exportIds && <button type="button" class="quiet" data-testid="export-selected" onClick={exportIds}>Export ids</button>}
             <button type="button" class="quiet" aria-label="Clear the selection" onClick={clear}><Icon name="close" /></button>

@@ -58,7 +58,7 @@ function Node({ box, step, undone, focus, byName, note }: { box: Box; step: Step
            data-tip={`${name}${box.handler ? `\n${box.handler}` : ""}${step?.error ? `\n${visible(step.error)}` : ""}`} transform={`translate(${box.x} ${box.y})`}>
             <rect class="shape" width={box.width} height={box.height} rx={box.kind === "condition" ? 26 : box.kind === "fork" ? 2 : 6} />
             <g transform="translate(10 9)" aria-hidden="true"><Icon name={box.kind === "task" || !step ? (step ? iconOf(status) : KIND_ICON[box.kind] ?? "box") : KIND_ICON[box.kind] ?? "box"} size={14} /></g>
-            <text class="name" x={30} y={21}>{cut(name, 16)}</text>{" "}
+            <text class="name" x={30} y={21}>{cut(name, box.kind === "condition" ? 14 : 16)}</text>{" "}
             <text class="second" x={30} y={39}>{cut(second, 20)}</text>
         </g>
     );
@@ -168,11 +168,17 @@ export function Graph({ plan, steps, changes, failed, notes }: { plan: PlanEleme
         all[all.indexOf(target) + move]?.focus();
     };
     const listNames = useMemo(() => {
-        const found = new Map<string, string[]>();
-        const walk = (elements: PlanElement[]) => elements.forEach((it) => it.lists?.forEach((list) => { found.set(`${it.name}/${list.label}`, list.elements.flatMap(namesOf)); walk(list.elements); }));
+        const found = new Map<string, { own: string[]; others: string[] }>();
+        const walk = (elements: PlanElement[]) => elements.forEach((it) => it.lists?.forEach((list) => {
+            const own = list.elements.flatMap(namesOf);
+            found.set(`${it.name}/${list.label}`, { own, others: own.length ? [] : it.lists!.flatMap((other) => other.elements.flatMap(namesOf)) });
+            walk(list.elements);
+        }));
         walk(plan);
         return found;
     }, [plan]);
+    /** A list without elements was taken if none of its neighbours was. */
+    const isListTaken = (list: string): boolean => { const names = listNames.get(list); return !names || (names.own.length ? isEntered(names.own, byName) : !isEntered(names.others, byName)); };
     const taken = (name: string): boolean => { const step = byName.get(name); return !!step && !["pending", "skipped", ""].includes(step.status); };
     const boxes = isLarge ? drawing.boxes.filter((it) => meets(ofBox(it), view)) : drawing.boxes;
     const lines = isLarge ? drawing.lines.filter((it) => meets(ofLine(it), view)) : drawing.lines;
@@ -188,12 +194,12 @@ export function Graph({ plan, steps, changes, failed, notes }: { plan: PlanEleme
                 <svg width={(drawing.width + 2 * PAD) * zoom} height={(drawing.height + 2 * PAD) * zoom} viewBox={`${-PAD} ${-PAD} ${drawing.width + 2 * PAD} ${drawing.height + 2 * PAD}`}
                      onKeyDown={onKey} onClick={(event) => { const node = (event.target as Element).closest<SVGGElement>("g[data-step]"); if (node?.dataset["step"]) onOpen(node.dataset["step"]); }}>
                     {lines.map((line) => {
-                        const entered = line.list ? (listNames.get(line.list)?.length ? isEntered(listNames.get(line.list)!, byName) : true) : true;
+                        const entered = !line.list || isListTaken(line.list);
                         const from = line.from.replace(joinName(""), "");
                         const isTaken = entered && taken(from) && (line.list !== undefined || taken(line.to.replace(joinName(""), "")));
                         return <g key={`${line.from} ${line.to} ${line.list ?? ""}`} data-testid="edge" data-from={line.from} data-to={line.to} data-taken={isTaken} class={isTaken ? "edge" : "edge dim"}>
                             <polyline points={line.points.map((it) => it.join(",")).join(" ")} />
-                            {line.label && Number.isNaN(Number(line.label)) && <text x={(line.points[2] ?? line.points[0])![0] - (line.points.length > 4 || line.points.length === 2 ? -3 : 8)} y={(line.points[2] ?? line.points[0])![1] - 5}>{line.label}</text>}
+                            {line.label && Number.isNaN(Number(line.label)) && <text x={(line.points[2] ?? line.points[0])![0] - (line.points.length > 4 || line.points.length === 2 ? -3 : 13)} y={(line.points[2] ?? line.points[0])![1] - 5}>{line.label}</text>}
                         </g>;
                     })}
                     {boxes.map((box) => {

@@ -2,12 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useAsk } from "../base/ask";
+import { useEvery } from "../base/ask";
 import type { Element } from "../base/layout";
 import { here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
 import { visible, words } from "../base/text";
-import type { Event, Log, Page, StepRow } from "../base/types";
+import type { Event, Log, StepRow } from "../base/types";
 import { Empty, Failure, Loading, Status, Text, Time, Took, Until } from "./bits";
 import { nestedRows, startedId, type Family } from "./children";
 import { Json } from "./json";
@@ -31,7 +31,7 @@ export function tree(plan: Element[], steps: StepRow[]): TreeRow[] {
 
 export function note(step: StepRow) {
     if (step.undo_error) return <span class="bad"><Text text={`undo: ${step.undo_error}`} /></span>;
-    if (step.error) return <span class="bad"><Text text={step.error} /></span>;
+    if (step.error) return <span class={step.status === "skipped" ? "muted" : "bad"}><Text text={step.error} /></span>;
     if (step.status === "waiting" && step.waiting_event) return <span>{visible(step.waiting_event)}{step.deadline_at && <> until <Until at={step.deadline_at} /></>}</span>;
     if (step.status === "waiting_decision") return <span>a decision{step.deadline_at && <> until <Until at={step.deadline_at} /></>}</span>;
     if (step.status === "waiting" && step.deadline_at) return <span>until <Until at={step.deadline_at} /></span>;
@@ -110,24 +110,30 @@ export function Events({ of, count }: { of: string; count: number }) {
 
 const LEVELS = ["debug", "info", "warn", "error"];
 
-export function Logs({ id, count }: { id: string; count: number }) {
-    const page = useAsk<Page<Log>>(`/v1/instances/${id}/logs?limit=1000`);
+/** Beyond so many lines, those that follow are read when they are asked for. */
+const LOGS_MAX = 20_000, LOGS_MS = 5000;
+
+export function Logs({ id, count, isRunning }: { id: string; count: number; isRunning: boolean }) {
+    const page = usePages<Log>(`/v1/instances/${id}/logs`, 1000);
     const [text, setText] = useState("");
     const [isFollowing, setFollowing] = useState(true);
     const end = useRef<HTMLDivElement>(null);
-    useEffect(() => { if (count) page.again(); }, [count]);
-    const level = one(query.value, "level"), step = one(query.value, "of");
-    const items = (page.data?.items ?? []).filter((it) => (!level || it.level === level) && (!step || it.step === step) && (!text || it.message.toLowerCase().includes(text.toLowerCase())));
+    // They come oldest first and are only added to: who follows reads on to the end.
+    const read = useRef(0), hasMore = count !== read.current || (isFollowing && count > 0 && !!page.next);
+    useEffect(() => { if (hasMore && !page.isAsking && !page.error && page.items.length < LOGS_MAX) { read.current = count; page.newer(); } }, [hasMore, page.isAsking]);
+    useEvery(isFollowing && isRunning ? LOGS_MS : 0, page.newer);           // a line by itself is no event
+    const level = one(query.value, "level"), step = one(query.value, "of"), attempt = one(query.value, "attempt");
+    const items = page.items.filter((it) => (!level || it.level === level) && (!step || it.step === step) && (!attempt || String(it.attempt) === attempt) && (!text || it.message.toLowerCase().includes(text.toLowerCase())));
     // Sticks to the end only while the end is seen.
     useEffect(() => {
         const element = end.current;
         if (!element || !isFollowing || !count) return;
         if (element.getBoundingClientRect().top < innerHeight + 200) element.scrollIntoView({ block: "nearest" });
     }, [items.length]);
-    if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;
-    if (!page.data) return <Loading />;
-    if (!page.data.items.length) return <div data-testid="logs"><Empty reason="none"><p>It has logged nothing.</p></Empty></div>;
-    const names = [...new Set(page.data.items.map((it) => it.step).filter((it): it is string => !!it))];
+    if (page.error && !page.items.length) return <Failure error={page.error} again={page.again} />;
+    if (page.isAsking && !page.items.length) return <Loading />;
+    if (!page.items.length) return <div data-testid="logs"><Empty reason="none"><p>It has logged nothing.</p></Empty></div>;
+    const names = [...new Set(page.items.map((it) => it.step).filter((it): it is string => !!it))], most = Math.max(1, ...page.items.map((it) => it.attempt));
     const draw = (it: Log) => (
         <tr key={it.id} data-testid="log-row" data-level={it.level}><td class="c-time"><Time at={it.at} /></td><td class={it.level === "error" ? "bad" : it.level === "warn" ? "warn" : "muted"}>{it.level}</td>
             <td>{it.step && <Text text={it.step} />}{it.attempt > 1 && <span class="muted"> call {it.attempt}</span>}</td><td class="wide"><Text text={it.message} /> <Data value={it.data} /></td></tr>
@@ -136,12 +142,13 @@ export function Logs({ id, count }: { id: string; count: number }) {
         <div data-testid="logs">
             <div class="row filters">
                 <label class="inline">level <select data-testid="logs-level" value={level} onChange={(event) => setQuery({ level: event.currentTarget.value })}><option value="">all</option>{LEVELS.map((it) => <option key={it}>{it}</option>)}</select></label>
-                {names.length > 1 && <label class="inline">step <select value={step} onChange={(event) => setQuery({ of: event.currentTarget.value })}><option value="">all</option>{names.map((it) => <option key={it}>{it}</option>)}</select></label>}
+                {names.length > 1 && <label class="inline">step <select data-testid="logs-step" value={step} onChange={(event) => setQuery({ of: event.currentTarget.value })}><option value="">all</option>{names.map((it) => <option key={it}>{it}</option>)}</select></label>}
+                {most > 1 && <label class="inline">call <select data-testid="logs-attempt" value={attempt} onChange={(event) => setQuery({ attempt: event.currentTarget.value })}><option value="">all</option>{Array.from({ length: most }, (_, index) => <option key={index}>{index + 1}</option>)}</select></label>}
                 <input type="search" class="grow" aria-label="Text in the logs" placeholder="text" data-testid="logs-text" value={text} onInput={(event) => setText(event.currentTarget.value)} />
                 <label class="check"><input type="checkbox" data-testid="logs-follow" checked={isFollowing} onChange={(event) => setFollowing(event.currentTarget.checked)} /> follow</label>
             </div>
             {!items.length ? <Empty reason="filter"><p>Nothing matches.</p></Empty> : <div class="table-wrap"><table class="rows"><Rows items={items} draw={draw} columns={4} /></table></div>}
-            {page.data.next && <p class="muted">Only the first 1,000 lines are shown. <code>cairn logs {id}</code> has all.</p>}
+            {page.next && <p class="center"><button type="button" data-testid="older" disabled={page.isAsking} onClick={page.newer}>Newer</button></p>}
             <div ref={end} />
         </div>
     );

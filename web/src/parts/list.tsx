@@ -30,6 +30,8 @@ export interface ListState<T extends Row> {
 }
 
 const LIMIT = 50, SCANS = 5, SCAN_MS = 1000, CALM_MS = 2000, IDS_MAX = 100;
+/** How soon new rows are looked for; each time that there are none, twice as long is waited. */
+const NEWS_MS = 1000, NEWS_MAX_MS = 8000;
 
 /** Parameters of the screen as parameters of the route. */
 export function filterOf(from: Query, names: string[]): URLSearchParams {
@@ -77,13 +79,17 @@ export function useList<T extends Row>(route: string, filter: string, kind: "ins
     const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
     const [meta, setMeta] = useState<Meta>({ next: null, scannedTo: null, error: null, isAsking: true, isOlder: false });
     const [count, setCount] = useState(0);
-    const current = useRef<T[]>([]), looking = useRef(false), missed = useRef<Digest | null>(null);
+    const current = useRef<T[]>([]), freshNow = useRef<Page<T> | null>(null), filterNow = useRef(filter), wait = useRef(NEWS_MS), hasMore = useRef(false);
+    const turns = useRef({ known: { isAsking: false, missed: null as Digest | null }, fresh: { isAsking: false, missed: null as Digest | null } });
     current.current = rows;
+    freshNow.current = fresh;
+    filterNow.current = filter;
     const asError = (reason: unknown) => reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, route);
     const metaOf = (answer: Page<T>): Meta => ({ next: answer.next ?? null, scannedTo: answer.scanned_to ?? null, error: null, isAsking: false, isOlder: false });
 
     useEffect(() => {
         const abort = new AbortController();
+        wait.current = NEWS_MS;
         setMeta((old) => ({ ...old, isAsking: true }));
         page<T>(route, filter, null, abort.signal).then((answer) => {
             if (abort.signal.aborted) return;
@@ -112,31 +118,43 @@ export function useList<T extends Row>(route: string, filter: string, kind: "ins
         setStale(new Set());
         setFresh(null);
     };
-    const look = async (digest: Digest) => {
-        if (looking.current) { missed.current = missed.current ? joined(missed.current, digest) : digest; return; }
-        looking.current = true;
-        try {
-            const old = current.current, known = new Set(old.map((it) => it.id));
-            const changed = digest.is_more ? old.slice(0, IDS_MAX).map((it) => it.id) : digest[kind].filter((it) => known.has(it)).slice(0, IDS_MAX);
-            if (changed.length) take((await ask<Page<T>>(`${route}?view=row&limit=${IDS_MAX}&ids=${changed.join(",")}`)).items);
-            if (!digest.is_more && !digest[kind].some((it) => !known.has(it))) return;
-            const latest = await page<T>(route, filter, null);
-            if (!latest.items.some((it) => !known.has(it.id))) return;
-            if (!isBusy() && scrollY < 40) enter(latest);
-            else setFresh(latest);
-        } catch { /* the next digest asks again; the banner says what is wrong */ } finally {
-            const more = missed.current;
-            looking.current = false;
-            missed.current = null;
-            if (more) void look(more);
-        }
+    const isKnown = (id: string): boolean => current.current.some((it) => it.id === id);
+    /** One question at a time; what comes meanwhile is asked about in one more. */
+    const inTurn = (turn: { isAsking: boolean; missed: Digest | null }, look: (digest: Digest) => Promise<void>) => async (digest: Digest): Promise<void> => {
+        if (turn.isAsking) { turn.missed = turn.missed ? joined(turn.missed, digest) : digest; return; }
+        turn.isAsking = true;
+        await look(digest).catch(() => undefined);       // the next digest asks again; the banner says what is wrong
+        turn.isAsking = false;
+        const more = turn.missed;
+        turn.missed = null;
+        if (more) void inTurn(turn, look)(more);
     };
-    useNews((digest) => digest[kind].length > 0, (digest) => void look(digest));
+    const lookAtKnown = inTurn(turns.current.known, async (digest) => {
+        const old = current.current, changed = digest.is_more ? old.slice(0, IDS_MAX).map((it) => it.id) : digest[kind].filter(isKnown).slice(0, IDS_MAX);
+        if (changed.length) take((await ask<Page<T>>(`${route}?view=row&limit=${IDS_MAX}&ids=${changed.join(",")}`)).items);
+    });
+    const lookForNew = inTurn(turns.current.fresh, async () => {
+        if (freshNow.current && freshNow.current.items.filter((it) => !isKnown(it.id)).length >= LIMIT) { hasMore.current = true; return; }      // there are "50+" already
+        const latest = await page<T>(route, filter, null);
+        if (filterNow.current !== filter) return;
+        const hasNew = latest.items.some((it) => !isKnown(it.id)), isFirst = !freshNow.current;
+        wait.current = hasNew ? NEWS_MS : Math.min(NEWS_MAX_MS, wait.current * 2);
+        if (!hasNew) return;
+        if (!isBusy() && scrollY < 40) enter(latest);
+        else if (isFirst || latest.items[0]?.id !== freshNow.current?.items[0]?.id) setFresh(latest);
+    });
+    useNews((digest) => digest[kind].some(isKnown), (digest) => void lookAtKnown(digest));
+    useNews((digest) => digest[kind].some((id) => !isKnown(id)), (digest) => void lookForNew(digest), () => wait.current);
 
     const known = new Set(rows.map((it) => it.id));
     return {
         rows, stale, marked, news: fresh?.items.filter((it) => !known.has(it.id)).length ?? 0, ...meta,
-        showNews: () => { if (fresh) enter(fresh); scrollTo(0, 0); },
+        showNews: () => {
+            if (fresh && hasMore.current) page<T>(route, filter, null).then(enter, () => enter(fresh));
+            else if (fresh) enter(fresh);
+            hasMore.current = false;
+            scrollTo(0, 0);
+        },
         again: () => setCount((it) => it + 1),
         older: () => {
             setMeta((old) => ({ ...old, isOlder: true }));

@@ -13,7 +13,7 @@ import { BULK_ACTIONS, BulkBar, canBulk } from "./bulk";
 import { Command, Empty, Failure, Loading, Text, Time } from "./bits";
 import { Icon } from "./icons";
 import { download } from "./json";
-import { Chips, closeMenus, CountLine, filterOf, Menu, useCalm, useList, type Row } from "./list";
+import { Chips, closeMenus, CountLine, countText, filterOf, Menu, useCalm, useList, type Row } from "./list";
 import { sheet } from "./sheet";
 import { Rows } from "./window";
 
@@ -69,6 +69,9 @@ function Nothing({ names, screen, scannedTo, older }: { names: string[]; screen:
     return <Empty reason="filter"><p>Nothing matches.</p><Chips names={names} />{text && <p><a href={`${screen}${writeQuery(changed(query.value, { q: null, has: text }))}`}>Search inputs and errors for <b><Text text={text} /></b></a></p>}</Empty>;
 }
 
+/** Filters that counts do not have. */
+const UNCOUNTED = ["has", "due", "group", "stand"];
+
 export interface ListScreenProps<T extends Row> {
     kind: "instances" | "jobs"; title: string; row: string; views: View[]; filters: string[]; columns: Column<T>[]; bar: (rows: T[]) => ComponentChildren;
     action: ComponentChildren; empty: ComponentChildren; label: (row: T) => string;
@@ -84,7 +87,8 @@ export function ListScreen<T extends Row>({ kind, title, row: rowId, views: buil
     const filter = params.toString();
     const list = useList<T>(`/v1/${kind}`, filter, kind, isBusy);
     const forCounts = new URLSearchParams(params);
-    for (const name of ["status", "has", "due", "group"]) forCounts.delete(name);
+    for (const name of UNCOUNTED) forCounts.delete(name);
+    forCounts.delete("status");
     const counts = useAsk<{ counts: Counts }>(may("GET", `/v1/${kind}/counts`) ? `/v1/${kind}/counts?${forCounts.toString()}` : null);
     useNews((digest) => digest[kind].length > 0, counts.again, 5000);
     useEffect(() => { setSelected(new Set()); setMatching(false); }, [filter]);
@@ -99,6 +103,9 @@ export function ListScreen<T extends Row>({ kind, title, row: rowId, views: buil
         setMatching(false);
         setSelected(next);
     };
+    const statuses = params.get("status")?.split(",") ?? null, isCounted = !UNCOUNTED.some((it) => params.has(it));
+    const matching = Object.entries(counts.data?.counts ?? {}).filter(([status]) => !statuses || statuses.includes(status)).map(([, it]) => it);
+    const about = counts.data && isCounted ? countText({ n: matching.reduce((sum, it) => sum + it.n, 0), is_more: matching.some((it) => it.is_more) }) : "";
     const isAll = selected.size > 0 && selected.size === list.rows.length;
     const flip = (name: string) => { hiddenColumns.value = hiddenColumns.value.includes(name) ? hiddenColumns.value.filter((it) => it !== name) : [...hiddenColumns.value, name]; };
     const ids = (of: Iterable<string>) => download("ids.txt", [...of].map((it) => `${it}\n`).join(""), "text/plain");
@@ -130,7 +137,7 @@ export function ListScreen<T extends Row>({ kind, title, row: rowId, views: buil
                     <Rows items={list.rows} draw={draw} columns={shown.length + 1} />
                 </table></div>}
             {list.rows.length > 0 && list.next && <p class="center"><button type="button" data-testid="older" disabled={list.isOlder} onClick={list.older}>{list.scannedTo ? "Search further back" : "Older"}</button></p>}
-            {(selected.size > 0 || isMatching) && <BulkBar on={kind} ids={[...selected]} filter={isMatching ? Object.fromEntries([...new Set(params.keys())].map((name) => [name, name === "tag" ? params.getAll(name) : params.get(name)!])) : null} actions={BULK_ACTIONS[kind]}
+            {(selected.size > 0 || isMatching) && <BulkBar on={kind} ids={[...selected]} filter={isMatching ? Object.fromEntries([...new Set(params.keys())].map((name) => [name, name === "tag" ? params.getAll(name) : params.get(name)!])) : null} actions={BULK_ACTIONS[kind]} about={about}
                 clear={clear} exportIds={() => ids(isMatching ? list.rows.map((it) => it.id) : selected)} matching={isAll && !isMatching && (list.next || hasFilter) && canBulk() ? () => setMatching(true) : null} />}
         </section>
     );

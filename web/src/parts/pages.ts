@@ -5,16 +5,16 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, ask } from "../base/api";
 import type { Page } from "../base/types";
 
-interface Paged<T> { items: T[]; next: string | null; error: ApiError | null; isAsking: boolean; older: () => void; again: () => void }
+interface Paged<T> { items: T[]; next: string | null; error: ApiError | null; isAsking: boolean; older: () => void; again: () => void; newer: () => void }
 
-/** Pages that add up; `again` reads as many as are shown. */
-export function usePages<T>(target: string, size: number): Paged<T> {
+/** Pages that add up; `again` reads as many as are shown, `newer` what has come behind the last one where the oldest come first. */
+export function usePages<T extends { id: string }>(target: string, size: number): Paged<T> {
     const [state, setState] = useState<{ items: T[]; next: string | null; error: ApiError | null; isAsking: boolean }>({ items: [], next: null, error: null, isAsking: true });
     const count = useRef(size);
     const read = async (target: string, from: T[], cursor: string | null, wanted: number, signal?: AbortSignal) => {
         let items = from, next = cursor;
         do {
-            const page = await ask<Page<T>>(`${target}&limit=${size}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, signal);
+            const page = await ask<Page<T>>(`${target}${target.includes("?") ? "&" : "?"}limit=${size}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, signal);
             items = [...items, ...page.items];
             next = page.next ?? null;
         } while (next && items.length < wanted);
@@ -31,6 +31,12 @@ export function usePages<T>(target: string, size: number): Paged<T> {
     return {
         ...state,
         older: () => { count.current += size; setState((old) => ({ ...old, isAsking: true })); read(target, state.items, state.next, state.items.length + 1).catch(fail); },
+        newer: () => {
+            const last = state.items.at(-1);
+            if (state.isAsking) return;
+            setState((old) => ({ ...old, isAsking: true }));
+            read(target, state.items, state.next ?? last?.id ?? null, state.items.length + 1).catch(fail);
+        },
         again: () => void read(target, [], null, count.current).catch(fail),
     };
 }

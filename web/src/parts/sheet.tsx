@@ -149,7 +149,7 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
                     {error && (meanwhile ? <div class="failure" role="alert" data-testid="error" data-code={error.code}><p><Text text={meanwhile} /></p></div> : spec.drawError?.(error) ?? <Failure error={error} />)}
                     {spec.cli && <details><summary>On the command line</summary><Command text={spec.cli(full)} /></details>}
                     <div class="row end">
-                        <button type="button" data-testid="sheet-cancel" onClick={close}>Cancel</button>
+                        <button type="button" data-testid="sheet-cancel" onClick={close}>{/^Cancel\b/.test(spec.confirm) ? "Back" : "Cancel"}</button>
                         <button type="submit" class={spec.isDanger ? "danger" : "primary"} data-testid={spec.confirmId ?? "sheet-confirm"} disabled={isWorking || !isReady || !!meanwhile}>{isWorking ? "Working …" : spec.confirm}</button>
                     </div>
                 </form>

@@ -40,7 +40,13 @@ export default function Approvals() {
     const [lately, setLately] = useState<Record<string, { card: Card; text: string }>>({});
     const known = useRef(new Map<string, Card>());
     const reload = () => { page.again(); decided.again(); };
-    useNews((digest) => digest.instances.length > 0, reload, 1000);
+    /** How many were open when the latest news came; one that is shown may have been decided as another came. */
+    const open = useRef<number | null>(null);
+    useNews((digest) => {
+        const isOther = digest.approvals === undefined ? digest.instances.length > 0 : digest.approvals !== open.current;
+        open.current = digest.approvals ?? null;
+        return isOther || digest.instances.some((id) => page.data?.items.some((it) => it.instance_id === id));
+    }, reload, 1000);
     const canDecide = may("POST", "/v1/instances/{id}/steps/{step}/decision");
     if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;
     if (!page.data) return <Loading />;

@@ -1,7 +1,7 @@
 // dead.tsx - what went wrong, and can it be mended at once?
 //
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ask, askText } from "../base/api";
 import { useAsk, useNews } from "../base/ask";
 import { merged } from "../base/patch";
@@ -13,7 +13,7 @@ import type { Counts, DlqRow, ErrorGroup, InstanceRow, JobRow, Page } from "../b
 import { may } from "../base/who";
 import { requeue } from "../parts/actions";
 import { BulkBar, bulkAction, canBulk } from "../parts/bulk";
-import { Empty, Failure, Loading, Status, Text, Time } from "../parts/bits";
+import { Empty, Failure, Loading, Status, Tabs, Text, Time } from "../parts/bits";
 import { Icon } from "../parts/icons";
 import { Chips } from "../parts/list";
 import { check, Difference, JsonEditor, pretty } from "../parts/json";
@@ -78,6 +78,20 @@ async function withKeys(target: string, signal: AbortSignal): Promise<Page<Membe
     return { ...page, items: page.items.map((it) => ({ ...it, key: it.key ?? keys.get(it.instance_id) ?? null })) };
 }
 
+/** What else happens may have mended something that is not in sight, and is looked at now and then. */
+const OTHER_MS = 15_000;
+
+/** Calls back when something has failed, or there are more or fewer dead letters. */
+function useFailures(act: () => void, everyMs: number): void {
+    const dead = useRef<number | null>(null);
+    useNews((digest) => {
+        const isOther = digest.dead !== undefined && digest.dead !== dead.current;
+        dead.current = digest.dead ?? null;
+        return isOther || (digest.failed ?? 1) > 0;
+    }, act, everyMs);
+    useNews((digest) => digest.instances.length + digest.jobs.length > 0, act, OTHER_MS);
+}
+
 function Members({ group, of, reload }: { group: string; of: Of; reload: () => void }) {
     const [limit, setLimit] = useState(50);
     const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -85,7 +99,8 @@ function Members({ group, of, reload }: { group: string; of: Of; reload: () => v
     const target = of === "dlq" ? `/v1/dlq?limit=${limit}${filter}${may("GET", "/v1/errors") ? "&view=row" : ""}` : `/v1/${of}?view=row&status=failed&limit=${limit}${filter}`;
     const page = useAsk<Page<Member>>(target, withKeys);
     const canRequeue = may("POST", "/v1/dlq/{id}/requeue");
-    useNews((digest) => digest.instances.length + digest.jobs.length > 0, page.again, 2000);
+    useNews((digest) => [...digest.instances, ...digest.jobs].some((id) => page.data?.items.some((it) => it.id === id || it.instance_id === id)), () => { page.again(); reload(); }, 2000);
+    useFailures(page.again, 2000);
     if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;
     if (!page.data) return <Loading rows={2} />;
     if (!page.data.items.length) return group ? <p class="muted">None is left.</p> : <Nobody />;
@@ -135,7 +150,7 @@ export default function Dead() {
     const instances = useAsk<{ counts: Counts }>(may("GET", "/v1/instances/counts") ? "/v1/instances/counts" : null);
     const jobs = useAsk<{ counts: Counts }>(may("GET", "/v1/jobs/counts") ? "/v1/jobs/counts" : null);
     const [open, setOpen] = useState<ReadonlySet<string> | null>(null);
-    useNews((digest) => digest.instances.length + digest.jobs.length > 0, () => { groups.again(); instances.again(); jobs.again(); }, 3000);
+    useFailures(() => { groups.again(); instances.again(); jobs.again(); }, 3000);
     const chosen = one(query.value, "group"), items = (groups.data?.items ?? []).filter((it) => !chosen || it.group === chosen), first = items.slice(0, 3).map((it) => it.group);
     const total: Record<Of, number | undefined> = { dlq: of === "dlq" && groups.data && !chosen ? items.reduce((sum, it) => sum + it.n, 0) : instances.data?.counts["dlq"]?.n, jobs: jobs.data?.counts["failed"]?.n, instances: instances.data?.counts["failed"]?.n };
     const isOpen = (group: string) => open ? open.has(group) : first.includes(group);
@@ -145,7 +160,7 @@ export default function Dead() {
         <section data-testid="dead">
             <div class="row head"><h1>Dead letters</h1>
                 {(names.length > 1 || workflow) && of !== "jobs" && <label class="inline">workflow <select data-testid="filter-workflow" value={workflow} onChange={(event) => setQuery({ workflow: event.currentTarget.value })}><option value="">all</option>{[...new Set([...names, ...(workflow ? [workflow] : [])])].map((it) => <option key={it}>{it}</option>)}</select></label>}</div>
-            <div class="tabs" role="tablist">{TABS.map(([name, kind, label]) => <a key={name} role="tab" aria-selected={name === tab[0]} data-testid={`dead-tab-${name}`} href={here({ tab: name === "parked" ? null : name, group: null })}>{label} {total[kind] !== undefined && <span class="count">{grouped(total[kind]!)}</span>}</a>)}</div>
+            <Tabs chosen={tab[0]} items={TABS.map(([name, kind, label]) => ({ name, id: `dead-tab-${name}`, href: here({ tab: name === "parked" ? null : name, group: null }), label: <>{label} {total[kind] !== undefined && <span class="count">{grouped(total[kind]!)}</span>}</> }))} />
             <Chips names={["group"]} />
             {!hasGroups ? <div class="card"><Members key={of} group="" of={of} reload={() => undefined} /></div>
                 : groups.error && !groups.data ? <Failure error={groups.error} again={groups.again} /> : !groups.data ? <Loading />

@@ -13,7 +13,7 @@ import { grouped, isId, plural } from "../base/text";
 import type { ErrorGroup, Found, Instance as InstanceType, InstanceRow, OutboxEntry, Page, Signal, StepRow, Why, Workflow } from "../base/types";
 import { hasFeature, may } from "../base/who";
 import { act, ACTION_NAMES, instanceAction, instanceActions, rerun, signalAction, startAgain } from "../parts/actions";
-import { Copy, Failure, Id, Loading, Status, Text, Time, Took } from "../parts/bits";
+import { Copy, Failure, Id, Loading, Status, Tabs, Text, Time, Took } from "../parts/bits";
 import { ParentLink, tallyText, useFamily } from "../parts/children";
 import { Payload, RemotePayload, StepDrawer, useRaw } from "../parts/drawer";
 import { Graph } from "../parts/graph";
@@ -124,21 +124,13 @@ function planOf(flow: Workflow | null, map: string | null): Element[] {
 
 // ---- others that failed alike ----------------------------------------------------------------------
 
-/** The group of its error: of those at the same step, the one in which the server finds it. */
-async function groupOf(it: InstanceType, of: "dlq" | "instances", signal: AbortSignal): Promise<ErrorGroup | null> {
-    const groups = (await ask<{ items: ErrorGroup[] }>(`/v1/errors?of=${of}&workflow=${encodeURIComponent(it.workflow)}`, signal)).items.filter((group) => group.step === it.last_error?.step && !group.is_undo);
-    for (const group of groups.slice(0, 5)) {
-        const found = of === "dlq" ? await ask<Page<{ instance_id?: string }>>(`/v1/dlq?instance=${it.id}&group=${group.group}&view=row&limit=1`, signal) : await ask<Page<InstanceRow>>(`/v1/instances?ids=${it.id}&group=${group.group}&view=row&limit=1`, signal);
-        if (found.items.length) return group;
-    }
-    return null;
-}
-
+/** How many there are is asked for; where the server does not look that far back, the link is there all the same. */
 function SameError({ it }: { it: InstanceType }) {
-    const of = it.status === "dlq" ? "dlq" : it.status === "failed" ? "instances" : null;
-    const found = useAsk<ErrorGroup | null>(of && it.last_error && may("GET", "/v1/errors") ? `${of} ${it.id} ${it.last_error.step}` : null, (_, signal) => groupOf(it, of!, signal)), group = found.data;
-    if (!group) return null;
-    return <a data-testid="same-error" data-group={group.group} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${group.group}`}>{group.n > 1 ? `${grouped(group.n)} have failed alike` : "Its error group"}</a>;
+    const of = it.status === "dlq" ? "dlq" : it.status === "failed" ? "instances" : null, name = of ? it.error_group : null;
+    const found = useAsk<{ items: ErrorGroup[] }>(name && may("GET", "/v1/errors") ? `/v1/errors?of=${of}&workflow=${encodeURIComponent(it.workflow)}` : null);
+    const n = found.data?.items.find((group) => group.group === name)?.n ?? 0;
+    if (!name) return null;
+    return <a data-testid="same-error" data-group={name} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${name}`}>{n > 1 ? `${grouped(n)} have failed alike` : "Its error group"}</a>;
 }
 
 const STEPS_MS = 10_000;
@@ -235,12 +227,12 @@ export default function Instance({ id }: { id: string }) {
                 : it.last_error && <section class="why-box"><div class="why u-failing" data-testid="why"><p data-testid="why-text"><Text text={`${it.last_error.step ?? ""}: ${it.last_error.message}`} /></p></div></section>}
             <div class="row actions">{mainOnes.map(button)}
                 {others.length > 0 && <Menu label="more" id="more-actions">{others.map(button)}</Menu>}</div>
-            <div class="tabs" role="tablist">{tabs.map((name) => <a key={name} role="tab" aria-selected={name === tab} data-testid={`tab-${name}`} href={here({ tab: name, step: null })}>{label[name]}</a>)}</div>
+            <Tabs chosen={tab} items={tabs.map((name) => ({ name, href: here({ tab: name, step: null }), label: label[name] }))} />
             {tab === "graph" && (steps.data && flow.data ? <Graph plan={plan} steps={steps.data} failed={it.last_error?.step} notes={notes} /> : <Loading />)}
             {tab === "timeline" && (steps.data ? <Timeline id={id} steps={steps.data} count={count} /> : <Loading />)}
             {tab === "steps" && (steps.data ? <Steps rows={rows} family={family} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
             {tab === "events" && <Events of={`/v1/instances/${id}`} count={count} />}
-            {tab === "logs" && <Logs id={id} count={count} />}
+            {tab === "logs" && <Logs id={id} count={count} isRunning={it.status === "running"} />}
             {tab === "io" && <InputOutput id={id} status={it.status} count={count} />}
             {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>{map === null ? "As it is kept" : "The workflow that it is a part of"}</h3><Json text={JSON.stringify(flow.data.definition)} name={it.workflow} /></div>}
             {chosen && <StepDrawer key={chosen.seq} instance={it} step={chosen} steps={steps.data ?? []} plan={plan} canRerun={buttons.includes("rerun") && !isCode} undo={undo.get(chosen.name)} whys={reasons} family={family} count={count} reload={reload} act={doWhy} allowed={allowed} />}

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask } from "../base/api";
 import { useAsk } from "../base/ask";
-import { writeQuery } from "../base/query";
+import { query, setQuery } from "../base/place";
+import { one, writeQuery } from "../base/query";
 import { oneLine, visible } from "../base/text";
 import type { InstanceRow, Page, Workflow } from "../base/types";
 import { hasFeature, may } from "../base/who";
@@ -15,11 +16,14 @@ import { sheet } from "../parts/sheet";
 import { WhyLine } from "../parts/why";
 
 export const STATUSES = ["pending", "running", "waiting_signal", "paused", "compensating", "dlq", "completed", "failed", "cancelled", "aborted"];
-const FILTERS = ["status", "workflow", "version", "q", "tag", "has", "group", "parent", "from", "to"];
+const FILTERS = ["status", "stand", "workflow", "version", "q", "tag", "has", "group", "parent", "from", "to"];
 const VIEWS: View[] = [
     ["all", "All", {}], ["flight", "In flight", { status: "running,waiting_signal,compensating" }], ["person", "Needs a person", { status: "paused,dlq" }],
     ["failed", "Failed, 24 h", { status: "failed", from: "-24h" }], ["planned", "Planned", { status: "pending" }],
 ];
+
+/** Leads to all that failed alike. */
+const SameError = ({ row }: { row: InstanceRow }) => row.error_group ? <a class="bad" href={`instances${writeQuery({ group: [row.error_group] })}`}><Text text={oneLine(row.last_error!.message)} /></a> : <Text text={oneLine(row.last_error!.message)} />;
 
 const Cell = ({ row }: { row: InstanceRow }) => row.why
     ? <WhyLine why={row.why} />
@@ -27,11 +31,14 @@ const Cell = ({ row }: { row: InstanceRow }) => row.why
         ? <span class="bad"><Text text={`${row.last_error.step ? `${row.last_error.step}: ` : ""}${oneLine(row.last_error.message)}`} /></span>
         : <span class="muted"><Text text={row.current_steps.join(", ")} /></span>;
 
-/** "2/3" while it is called or awaits the next call; of what has failed, the calls that it took. */
-function callsOf(row: InstanceRow): string {
-    const n = row.why?.values["n"], max = row.why?.values["max"];
-    if (typeof n === "number" && typeof max === "number") return `${n}/${max}`;
-    return row.last_error?.attempt && row.status !== "completed" ? String(row.last_error.attempt) : "";
+/** "2/3": calls of the step that the reason names, or that failed. */
+const callsOf = (row: InstanceRow): string => !row.attempts ? "" : row.max_attempts ? `${row.attempts}/${row.max_attempts}` : String(row.attempts);
+
+/** What was started by others is left out: the list is then what people have started. */
+function RootsFilter({ rows }: { rows: InstanceRow[] }) {
+    const isOn = one(query.value, "parent") === "none";
+    if (!isOn && !rows.some((it) => it.parent)) return null;
+    return <button type="button" class={isOn ? "button set" : "button"} data-testid="filter-roots" aria-pressed={isOn} onClick={() => setQuery({ parent: isOn ? null : "none" })}>without children</button>;
 }
 
 export const Tags = ({ tags }: { tags: Record<string, string> | null | undefined }) => <>{Object.entries(tags ?? {}).map(([name, value]) => <a key={name} class="chip plain" href={`instances${writeQuery({ tag: [`${name}:${value}`] })}`}><Text text={`${name}:${value}`} /></a>)}</>;
@@ -42,7 +49,7 @@ const COLUMNS: Column<InstanceRow>[] = [
     { name: "workflow", label: "workflow", isFixed: true, class: "c-flow", cell: (row) => <><span class="key-text" title={visible(row.workflow)}><Text text={row.workflow} /></span> <span class="muted">{row.version}</span></> },
     { name: "why", label: "now, and why", head: "wide", class: "c-why clip", cell: (row) => <Cell row={row} /> },
     { name: "step", label: "step", class: "c-flow clip-short", cell: (row) => <Text text={row.current_steps.join(", ")} /> },
-    { name: "error", label: "error", class: "clip bad", cell: (row) => row.last_error && <Text text={oneLine(row.last_error.message)} /> },
+    { name: "error", label: "error", class: "clip bad", cell: (row) => row.last_error && <SameError row={row} /> },
     { name: "tags", label: "tags", class: "c-tags", isShown: (rows) => rows.some((it) => it.tags && Object.keys(it.tags).length), cell: (row) => <Tags tags={row.tags} /> },
     { name: "preview", label: "input", class: "clip mono muted", cell: (row) => <Text text={row.input_preview ?? ""} /> },
     { name: "took", label: "took", head: "right", class: "right", cell: (row) => <Took from={row.started_at} to={row.finished_at} /> },
@@ -71,7 +78,7 @@ export default function Instances() {
     const canStart = may("POST", "/v1/instances") && names.length > 0;
     return (
         <ListScreen<InstanceRow> kind="instances" title="Instances" row="instance-row" views={VIEWS} filters={FILTERS} columns={COLUMNS} label={(row) => row.key ?? row.id}
-            bar={() => <><StatusFilter statuses={STATUSES} /><NameFilter name="workflow" label="workflow" id="filter-workflow" options={names} />{hasFeature("tags") && <TagFilter />}<TimeFilter /><TextFilter /></>}
+            bar={(rows) => <><StatusFilter statuses={STATUSES} /><NameFilter name="workflow" label="workflow" id="filter-workflow" options={names} />{hasFeature("tags") && <TagFilter />}<TimeFilter /><RootsFilter rows={rows} /><TextFilter /></>}
             action={canStart && <button type="button" class="primary" data-testid="action-start" onClick={() => void pickAndStart()}>Start</button>}
             empty={<NewStore>{canStart && <button type="button" onClick={() => void pickAndStart()}>Start an instance</button>}</NewStore>} />
     );

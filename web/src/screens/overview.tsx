@@ -6,7 +6,7 @@ import { useAsk, useNews, type Answer } from "../base/ask";
 import { now } from "../base/clock";
 import { here, query } from "../base/place";
 import { one, writeQuery } from "../base/query";
-import { grouped, oneLine, plural, words } from "../base/text";
+import { grouped, isId, oneLine, plural, words } from "../base/text";
 import { duration } from "../base/time";
 import type { Counts, ErrorGroup, InstanceRow, OverviewAnswer, Page, Series, TypeRow, WorkerRow } from "../base/types";
 import { may } from "../base/who";
@@ -86,10 +86,13 @@ function Waiting({ it }: { it: OverviewAnswer }) {
     );
 }
 
+/** What failed alike: dead letters are numbered, instances and jobs have ids. */
+const placeOfGroup = (it: ErrorGroup): string => `dead${writeQuery({ ...(isId(it.newest) ? { tab: [it.workflow ? "instances" : "jobs"] } : {}), group: [it.group] })}`;
+
 const Errors = ({ items }: { items: ErrorGroup[] }) => (
     <section class="card"><h2>Failures by error</h2>
         {!items.length ? <p class="muted">Nothing has failed.</p> : <table class="rows inner"><tbody>{items.slice(0, 10).map((it) => (
-            <tr key={it.group} data-testid="error-row" data-group={it.group}><td class="clip"><a class="row-link" href={it.workflow ? "dead" : "dead?tab=jobs"}><b><Text text={it.step ?? it.type ?? ""} /></b> <Text text={oneLine(it.sample || it.pattern)} /></a></td><td class="right num">{grouped(it.n)}</td></tr>))}</tbody></table>}</section>
+            <tr key={it.group} data-testid="error-row" data-group={it.group}><td class="clip"><a class="row-link" href={placeOfGroup(it)}><Text text={it.step ?? it.type ?? ""} /> <span class="beside"><Text text={oneLine(it.sample || it.pattern)} /></span></a></td><td class="right num">{grouped(it.n)}</td></tr>))}</tbody></table>}</section>
 );
 
 const Recent = ({ items }: { items: InstanceRow[] }) => (

@@ -82,9 +82,15 @@ function Buttons({ it, done }: { it: ScheduleType; done: () => void }) {
     </>;
 }
 
+/** A change of a schedule is news that names nothing; its runs are named.  New ones come at times that are known. */
+function useScheduleNews(runs: ScheduleRun[], again: () => void): void {
+    useNews((digest) => !digest.instances.length && !digest.jobs.length || [...digest.instances, ...digest.jobs].some((id) => runs.some((it) => it.id === id)), again, 2000);
+    useNews(() => true, again, 10_000);
+}
+
 export function Schedules() {
     const list = useAsk<ScheduleType[]>("/v1/schedules", all);
-    useNews(() => true, list.again, 2000);
+    useScheduleNews(list.data?.flatMap((it) => it.runs) ?? [], list.again);
     useTimes(list.data?.map((it) => it.next_at) ?? [], list.again);
     if (list.error && !list.data) return <Failure error={list.error} again={list.again} />;
     if (!list.data) return <Loading />;
@@ -131,7 +137,7 @@ async function whole(target: string, signal: AbortSignal): Promise<{ it: Schedul
 export function Schedule({ name }: { name: string }) {
     const one = useAsk(routeOf(name), whole), times = useAsk<Times>(`${routeOf(name)}/next?count=5`);
     const again = () => { one.again(); times.again(); };
-    useNews(() => true, again, 2000);
+    useScheduleNews(one.data?.it.runs ?? [], again);
     const it = one.data?.it;
     useTimes([it?.next_at], again);
     useEffect(() => { if (it) document.title = `${it.name} · Cairn`; }, [it?.name]);

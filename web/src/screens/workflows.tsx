@@ -7,13 +7,13 @@ import { useAsk, useEvery, useNews } from "../base/ask";
 import { changes } from "../base/changes";
 import { eachElement, opened, readPlan, type Element } from "../base/layout";
 import { go, here, query, setQuery } from "../base/place";
-import { one } from "../base/query";
+import { one, writeQuery } from "../base/query";
 import { grouped, plural, words } from "../base/text";
 import { duration } from "../base/time";
 import type { Counts, Grid as GridType, InstanceRow, Page, TypeRow, WorkerRow, Workflow as WorkflowType, WorkflowSummary } from "../base/types";
 import { may } from "../base/who";
 import { instanceAction, startForm } from "../parts/actions";
-import { Copy, Empty, Failure, groupOf, iconOf, Loading, Status, Text, Time } from "../parts/bits";
+import { Copy, Empty, Failure, groupOf, iconOf, Loading, Status, Tabs, Text, Time } from "../parts/bits";
 import { Graph } from "../parts/graph";
 import { Icon } from "../parts/icons";
 import { Difference, Json } from "../parts/json";
@@ -100,14 +100,14 @@ export default function Workflows({ kind }: { kind: Kind }) {
                 {!isCode && may("POST", "/v1/workflows") && <button type="button" data-testid="action-deploy" onClick={() => deploy(list.again)}>Deploy</button>}</div>
             {isCode && <Mismatches names={list.data.map((it) => it.name)} />}
             {!list.data.length ? <Empty reason="new"><p>{isCode ? "No worker has registered a function." : "No workflow has been deployed."}</p></Empty>
-                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{isCode && workers.data && <th class="right">workers</th>}{hasFigures && <>{isCode ? STANDS.map(([key, label]) => <th key={key} class="right">{label}</th>) : <th class="right">in flight</th>}<th class="right">failed 24h</th>{!isCode && <><th class="right">ended 24h</th><th class="right">p50</th></>}<th class="right">last start</th></>}<th /></tr></thead><tbody>
+                : <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">name</th><th>versions</th>{isCode && workers.data && <th class="right">workers</th>}{hasFigures && <>{isCode ? STANDS.map(([key, label]) => <th key={key} class="right">{label}</th>) : <th class="right">in flight</th>}<th class="right">failed 24h</th>{isCode && <th class="right" title="Calls whose worker was not heard of in time">lost 24h</th>}{!isCode && <><th class="right">ended 24h</th><th class="right">p50</th></>}<th class="right">last start</th></>}<th /></tr></thead><tbody>
                     {rows.map((it) => (
                         <tr key={it.name} data-testid={`${kind}-row`} data-name={it.name}>
                             <td class="c-key"><a class="row-link" href={`${word}/${encodeURIComponent(it.name)}/latest`}><Text text={it.name} /></a></td>
                             <td data-label="versions">{it.versions.slice(0, 6).map((version, index) => <span key={version}>{index > 0 && ", "}<a href={`${word}/${encodeURIComponent(it.name)}/${version}`}>{version}</a></span>)}{it.versions.length > 6 && <span class="muted"> and {it.versions.length - 6} more</span>}</td>
                             {isCode && workers.data && <td class="right num" data-label="workers" data-testid="function-workers">{liveOf(it.name) || <span class="bad"><Icon name="cross" size={12} /> none</span>}</td>}
-                            {hasFigures && <>{isCode ? <Stands it={it} /> : <td class="right num" data-label="in flight">{sum(it.counts, FLIGHT)}</td>}<td data-label="failed 24h" data-testid="failed-24h" class={`right num${it.figures?.failed ? " bad" : ""}`}>{it.figures ? countText({ n: it.figures.failed }) : "–"}</td>{!isCode && <><td class="right num" data-label="ended 24h" data-testid="ended-24h">{it.figures ? countText({ n: it.figures.completed + it.figures.failed }) : "–"}</td><td class="right num" data-label="p50" title={it.figures?.p95_ms != null ? `95 of 100 take at most ${duration(it.figures.p95_ms)}` : undefined}>{it.figures?.p50_ms != null ? duration(it.figures.p50_ms) : "–"}</td></>}<td class="right c-time"><Time at={it.last_start_at} /></td></>}
-                            <td class="right nowrap c-buttons"><a href={`instances?workflow=${encodeURIComponent(it.name)}`}>instances</a> {may("POST", "/v1/instances") && <button type="button" data-testid="action-start" onClick={() => startForm(it.name, it.newest, "", it.versions)}>Start</button>}</td>
+                            {hasFigures && <>{isCode ? <Stands it={it} /> : <td class="right num" data-label="in flight">{sum(it.counts, FLIGHT)}</td>}<td data-label="failed 24h" data-testid="failed-24h" class={`right num${it.figures?.failed ? " bad" : ""}`}>{it.figures ? countText({ n: it.figures.failed }) : "–"}</td>{isCode && <td data-label="lost 24h" data-testid="lost-24h" class={`right num${it.figures?.lost ? " warn" : " muted"}`}>{it.figures?.lost === undefined ? "–" : countText({ n: it.figures.lost })}</td>}{!isCode && <><td class="right num" data-label="ended 24h" data-testid="ended-24h">{it.figures ? countText({ n: it.figures.completed + it.figures.failed }) : "–"}</td><td class="right num" data-label="p50" title={it.figures?.p95_ms != null ? `95 of 100 take at most ${duration(it.figures.p95_ms)}` : undefined}>{it.figures?.p50_ms != null ? duration(it.figures.p50_ms) : "–"}</td></>}<td class="right c-time"><Time at={it.last_start_at} /></td></>}
+                            <td class="right nowrap c-buttons">{!isCode && <><a href={`instances?workflow=${encodeURIComponent(it.name)}`}>instances</a> </>}{may("POST", "/v1/instances") && <button type="button" data-testid="action-start" onClick={() => startForm(it.name, it.newest, "", it.versions)}>Start</button>}</td>
                         </tr>))}
                 </tbody></table></div>}
         </section>
@@ -116,31 +116,28 @@ export default function Workflows({ kind }: { kind: Kind }) {
 
 // ---- functions: where they stand -------------------------------------------------------------------
 
-/** Where an instance of a function stands, by what it waits for. */
+/** Where an instance of a function stands, by what it waits for; those that are paused have a status of their own. */
 const STANDS: [key: string, label: string, about: string][] = [
-    ["run", "running", "called, or about to be"], ["sleeps", "sleeping", "until a time"], ["waits", "waiting", "for an event, or for what it started"],
-    ["retries", "retrying", "after a call that failed"], ["lost", "lost", "their worker was not heard of in time"], ["paused", "paused", "by a person, or since the code no longer matches"],
+    ["running", "running", "called, or about to be"], ["sleeping", "sleeping", "until a time"], ["waiting", "waiting", "for an event, or for what it started"],
+    ["retrying", "retrying", "after a call that failed"], ["lost", "lost", "their worker was not heard of in time"], ["paused", "paused", "by a person, or since the code no longer matches"],
 ];
-const BY_CODE: Record<string, string> = { sleep: "sleeps", event: "waits", handler_event: "waits", child: "waits", mapping: "waits", retry_later: "retries", lease_over: "lost", lease_stuck: "lost" };
-const standOf = (row: InstanceRow): string => row.status === "paused" ? "paused" : BY_CODE[row.why?.code ?? ""] ?? (row.status === "waiting_signal" ? "waits" : "run");
+const FLIGHTS = ["running", "waiting_signal", "paused"];
 
-/** So many are looked at; where there are more, the figures say so. */
-const LOOKED_AT = 200;
-const standing = (name: string): string => `/v1/instances?workflow=${encodeURIComponent(name)}&status=running,waiting_signal,paused&view=row&limit=${LOOKED_AT}`;
+const standing = (name: string, key: string): string => `instances${writeQuery({ workflow: [name], ...(key === "paused" ? { status: ["paused"] } : { stand: [key] }) })}`;
 
-function tally(page: Page<InstanceRow> | null): Map<string, number> {
-    const found = new Map<string, number>();
-    for (const row of page?.items ?? []) found.set(standOf(row), (found.get(standOf(row)) ?? 0) + 1);
-    return found;
+/** Counts of where they stand; nothing is asked if none is under way. */
+function useStands(name: string, counts: Counts | undefined, everyMs: number): (key: string) => { n: number; is_more: boolean } | null {
+    const isBusy = !counts || FLIGHTS.some((status) => counts[status]?.n);
+    const answer = useAsk<{ counts: Counts }>(isBusy ? `/v1/instances/counts?by=stand&workflow=${encodeURIComponent(name)}` : null);
+    useNews((digest) => digest.instances.length > 0, answer.again, everyMs);
+    return (key) => key === "paused" ? counts?.["paused"] ?? { n: 0, is_more: false } : !isBusy ? { n: 0, is_more: false } : answer.data ? answer.data.counts[key] ?? { n: 0, is_more: false } : null;
 }
 
-/** The cells of one function; nothing is asked if none of its instances is under way. */
+/** The cells of one function. */
 function Stands({ it }: { it: WorkflowSummary }) {
-    const isBusy = ["running", "waiting_signal", "paused"].some((status) => it.counts?.[status]?.n);
-    const page = useAsk<Page<InstanceRow>>(isBusy ? standing(it.name) : null), counts = tally(page.data);
-    useNews((digest) => digest.instances.length > 0, page.again, 10_000);
-    return <>{STANDS.map(([key, label]) => { const n = counts.get(key) ?? 0;
-        return <td key={key} data-testid={`stands-${key}`} data-label={label} class={`right num${!n ? " muted" : key === "lost" ? " bad" : key === "retries" ? " warn" : ""}`}>{isBusy && !page.data ? "–" : countText({ n, is_more: !!page.data?.next })}</td>; })}</>;
+    const countOf = useStands(it.name, it.counts, 10_000);
+    return <>{STANDS.map(([key, label]) => { const found = countOf(key), n = found?.n ?? 0;
+        return <td key={key} data-testid={`stands-${key}`} data-label={label} class={`right num${!n ? " muted" : key === "lost" ? " bad" : key === "retrying" ? " warn" : ""}`}>{!found ? "–" : n ? <a href={standing(it.name, key)}>{countText(found)}</a> : 0}</td>; })}</>;
 }
 
 /** Instances whose code no longer asks for what is remembered come first. */
@@ -158,13 +155,13 @@ function Mismatches({ names }: { names: string[] }) {
 }
 
 function Standing({ name }: { name: string }) {
-    const page = useAsk<Page<InstanceRow>>(standing(name)), counts = tally(page.data);
+    const counts = useAsk<{ counts: Counts }>(`/v1/instances/counts?workflow=${encodeURIComponent(name)}`), countOf = useStands(name, counts.data?.counts, 5000);
     const types = useAsk<Page<TypeRow>>(may("GET", "/v1/types") ? `/v1/types?of=${encodeURIComponent(name)}` : null);
-    useNews((digest) => digest.instances.length > 0, page.again, 5000);
+    useNews((digest) => digest.instances.length > 0, counts.again, 5000);
     const live = types.data?.items.find((it) => it.type === name)?.workers_live;
     return (
         <><div class="tiles">{live !== undefined && <a class={live ? "tile" : "tile bad-tile"} href="workers"><b class="big num">{live}</b><span>live workers</span></a>}
-            {STANDS.map(([key, label, about]) => { const n = counts.get(key) ?? 0; return <div key={key} class={n ? key === "lost" ? "tile bad-tile" : "tile" : "tile dim"} data-testid={`stands-${key}`} title={about}><b class="big num">{countText({ n, is_more: !!page.data?.next })}</b><span>{label}</span></div>; })}</div>
+            {STANDS.map(([key, label, about]) => { const found = countOf(key), n = found?.n ?? 0; return <a key={key} class={n ? key === "lost" ? "tile bad-tile" : "tile" : "tile dim"} data-testid={`stands-${key}`} title={about} href={standing(name, key)}><b class="big num">{found ? countText(found) : "–"}</b><span>{label}</span></a>; })}</div>
         <Mismatches names={[name]} /></>
     );
 }
@@ -240,7 +237,7 @@ export function Workflow({ name, version, kind }: { name: string; version: strin
                 {may("POST", "/v1/instances") && <button type="button" class="primary" data-testid="action-start" onClick={() => startForm(name, it.version, "", mine)}>Start</button>}
             </div>
             {isCode && <Standing name={name} />}
-            <div class="tabs" role="tablist">{tabs.map((other) => <a key={other} role="tab" aria-selected={other === tab} data-testid={`tab-${other}`} href={here({ tab: other })}>{label[other]}</a>)}</div>
+            <Tabs chosen={tab} items={tabs.map((name) => ({ name, href: here({ tab: name }), label: label[name] }))} />
             {tab === "graph" && <Graph plan={drawn} steps={[]} />}
             {tab === "grid" && <Grid name={name} version={it.version} />}
             {tab === "file" && <div data-testid="definition"><Outline plan={plan} /><h3>As it is kept</h3><Json text={JSON.stringify(it.definition)} name={`${name}-${it.version}`} /></div>}
