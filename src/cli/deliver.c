@@ -124,8 +124,8 @@ static bool acknowledge(const struct delivering *d, const cairn_outbox_event *ev
 }
 
 /* Gives an event back, and with it all later ones of its instance; reason NULL: nothing was wrong
- * with it. */
-static void give_back(const struct delivering *d, const cairn_outbox_event *event,
+ * with it.  True: it was given up instead, and later ones are still ours. */
+static bool give_back(const struct delivering *d, const cairn_outbox_event *event,
                       const char *reason)
 {
     cleanup(buf_donep) struct buf body = {0}, target = {0};
@@ -146,10 +146,12 @@ static void give_back(const struct delivering *d, const cairn_outbox_event *even
     if (code || answer.status != 200)
         tell(d, LEVEL_WARNING, "not given back", event, 0,
              answer.tree ? text_of(answer.tree, "message") : "the store cannot be reached");
-    else if (reason && is_true(answer.tree, "dead"))
+    else if (reason && is_true(answer.tree, "dead")) {
         tell(d, LEVEL_ERROR, "dead", event, int_of(answer.tree, "attempts"), reason);
-    else if (reason)
+        return true;
+    } else if (reason)
         tell(d, LEVEL_WARNING, "not delivered", event, int_of(answer.tree, "attempts"), reason);
+    return false;
 }
 
 static bool is_wanted(const struct delivering *d, const char *event)
@@ -171,19 +173,15 @@ static bool deliver(struct delivering *d, const cairn_outbox_event *event)
     char reason[POST_REASON];
     if (!is_wanted(d, event->event))
         return acknowledge(d, event, "left out");
-    if (is_stopping(d) || !has_time(d)) {
-        give_back(d, event, NULL);
-        return false;
-    }
+    if (is_stopping(d) || !has_time(d))
+        return give_back(d, event, NULL);
     switch (poster_send(d->poster, event, reason)) {
     case POST_DELIVERED:
         return acknowledge(d, event, "delivered");
     case POST_STOPPED:
-        give_back(d, event, NULL);
-        return false;
+        return give_back(d, event, NULL);
     default:
-        give_back(d, event, reason);
-        return false;
+        return give_back(d, event, reason);
     }
 }
 

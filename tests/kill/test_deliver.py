@@ -7,12 +7,14 @@
 
 Instances emit events.  Two processes deliver them, one from the store and one through a server, and are killed at
 random.  The receiver refuses some requests, cuts some off, and answers some too late.  In the end every event has
-arrived, and of each instance none came before an earlier one had been accepted.  The output is TAP.
+arrived, and of each instance none came before an earlier one had been accepted.  And where nobody listens, events that are given
+up hold back none behind them.  The output is TAP.
 """
 import http.server
 import json
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -113,6 +115,17 @@ def play(chance, receiver, delivering, url):
     say(f'{kills} kills, {len(receiver.seen)} requests, {len(receiver.accepted())} events')
 
 
+def give_up(cairn, store, url):
+    """Delivers to nobody, with one attempt.  The lease is longer than we wait."""
+    emit(url)
+    try:
+        subprocess.run([cairn, 'deliver', '--to', 'http://127.0.0.1:1/', '--url', store.url, '--lease', '1h', '--max-attempts', '1',
+                        '--until-idle', '-q'], timeout=60, check=False, stderr=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        pass
+    return get(f'{url}/v1/outbox')['items'], len(get(f'{url}/v1/outbox?status=dead&limit=1000')['items'])
+
+
 def out_of_order(seen):
     """An event that came before the one before it had been accepted, or after a later one had come."""
     accepted, latest = {}, {}
@@ -129,7 +142,7 @@ def main():
         sys.exit(__doc__)
     cairn, kind = sys.argv[1:]
     stage.end_when_told()
-    print('1..5', flush=True)
+    print('1..6', flush=True)
     seed = stage.seed()
     say(f'seed {seed}; repeat with CAIRN_KILL_SEED={seed}')
     chance, checks, processes = random.Random(seed), Checks(), []
@@ -156,6 +169,8 @@ def main():
         checks.check('nothing was given up', get(f'{url}/v1/outbox?status=dead')['items'] == [], 'dead events')
         ends = [process.end() for process in delivering]
         checks.check('they end when they are asked to', ends == [0, 0], ends)
+        waiting, dead = give_up(cairn, store, url)
+        checks.check('a dead event holds back none', waiting == [] and dead == INSTANCES * EVENTS, (dead, waiting))
         if not checks.is_good:
             for process in processes:
                 stage.Scene.show_log(process)
