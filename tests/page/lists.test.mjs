@@ -218,10 +218,14 @@ scenario("a busy list holds still", async (server, { page, id, open }) => {
 });
 
 scenario("what a screen does not show, it does not ask for", async (server, { page, id, open, visit }) => {
+    // The page listens before the job is recorded: what it hears first would otherwise be a race.
     const recorded = async () => {
-        const told = page.evaluate(() => new Promise((done) => { const channel = new BroadcastChannel("cairn-live"); channel.onmessage = ({ data }) => { if (data.digest?.jobs.length) { channel.close(); done(true); } }; }));
+        await page.evaluate(() => {
+            const channel = new BroadcastChannel("cairn-live");
+            window.news = new Promise((done) => { channel.onmessage = ({ data }) => { if (data.digest?.jobs.length) { channel.close(); done(true); } }; });
+        });
         await server.must("POST", "/v1/jobs", { type: "q.other" });
-        await told;
+        await page.evaluate(() => window.news);
     };
     const isAnswer = (request) => /\/v1\/(?!stream|clock)/.test(request.url()), requests = [];
     let underWay = 0;
@@ -231,6 +235,7 @@ scenario("what a screen does not show, it does not ask for", async (server, { pa
     const asked = await start(server, "{}", "asked", "q");
     await open("approvals");
     await seen(id("approval-card"));
+    await seen(page.locator("[data-testid=live-state][data-state=live]"));
     for (const [path, sign] of [["approvals", "approval-card"], ["instances", "instance-row"], [`instances/${asked}`, "instance"], ["workflows", "workflow-row"]]) {
         await visit(path);
         await seen(id(sign).first());
