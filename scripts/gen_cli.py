@@ -306,14 +306,28 @@ def make_help(command):
             "\nExample:\n" + indented(command.example(), "  "))
 
 
-def summary_line(command):
-    return f"  {command.name:16} {command.first('does')}\n"
+def summary_line(name, does):
+    return f"  {name:16} {does}\n"
 
 
 def make_group(all_of, group, summary):
     members = [one for one in all_of.commands if one.name.startswith(group + " ")]
-    return (f"cairn {group}: {summary}\n\nCommands:\n" + "".join(map(summary_line, members)) +
-            f"\nMore: cairn {group} COMMAND --help\n")
+    return (f"cairn {group}: {summary}\n\nCommands:\n" +
+            "".join(summary_line(one.name, one.first("does")) for one in members) + f"\nMore: cairn {group} COMMAND --help\n")
+
+
+def make_overview(all_of, page):
+    """A line for each command, or for a group of them, where the page names it."""
+    left = {one.name: summary_line(one.name, one.first("does")) for one in all_of.commands if " " not in one.name}
+    left.update({name: summary_line(name + " ...", summary) for name, summary in all_of.groups})
+
+    def summaries(found):
+        try:
+            return "".join(left.pop(name) for name in found.group(1).split())
+        except KeyError as missing:
+            return fail(f"page overview: {missing} is not a command, or is there twice")
+    page = re.sub(r"<commands ([^>]+)>\n", summaries, page)
+    return fail(f"page overview: {' '.join(left)} is missing") if left else page
 
 
 # ---- manual page and reference -----------------------------------------------------------------
@@ -355,12 +369,11 @@ def c_page(name, text):
 
 def make_texts(all_of, scripts):
     page = {name: "\n".join(lines) + "\n" for name, lines in all_of.pages.items()}
-    commands = "".join(map(summary_line, all_of.commands))
     before, after = page["manual"].replace("<version>", gen_api.project_version()).split("<commands>\n")
     out = ["/* Made by scripts/gen_cli.py from spec/commands.txt. */", '#include "cli/help.h"', "",
            "/* C compilers need not take longer strings; those that we use do. */",
            '#pragma GCC diagnostic ignored "-Woverlength-strings"', "",
-           c_page("overview_text", page["overview"].replace("<commands>\n", commands)),
+           c_page("overview_text", make_overview(all_of, page["overview"])),
            c_page("manual_begin", before), c_page("manual_end", after)]
     out += [c_page(f"{path.suffix[1:]}_completion", path.read_text(encoding="utf-8")) for path in scripts]
     out.append("const struct command_text command_texts[] = {")

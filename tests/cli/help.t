@@ -81,7 +81,8 @@ $ cairn job add --help | cmp - <(cairn help job add)
 $ cairn --help job cancel | head -1
 cairn job cancel: cancel jobs that have not ended
 # Every command has help with an example, and help and manual name each of its options.
-$ commands() { cairn help | sed -n 's/^  \([a-z]\+\( [a-z]\+\)\?\)   *[a-z].*/\1/p'; }
+$ listed() { cairn help $1 | sed -n 's/^  \([a-z]\+\( [a-z.]\+\)\?\)   *[a-z].*/\1/p'; }
+$ commands() { listed | while read -r name dots; do if [ "$dots" ]; then listed $name; else echo $name; fi; done; }
 $ commands | wc -l
 76
 $ cairn help --man > manual
