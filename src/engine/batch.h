@@ -133,6 +133,7 @@ struct batch {
     LIST(const char *) group_types; /* types of steps that are known to have had a group */
     struct demand *demands;         /* of claims */
     struct claim_group *ahead;      /* asked for jobs before their time; NULL: none */
+    struct new_jobs *new_jobs;      /* sent behind completions; NULL: none */
     bool may_ahead, is_sending;     /* is_sending: they are being asked */
     bool
         are_all_completed; /* reports name only jobs that succeeded, and nothing was told before */
@@ -274,6 +275,11 @@ cairn_code new_jobs_make(struct batch *batch, size_t room, struct new_jobs *ret)
 void new_jobs_add(struct batch *batch, struct new_jobs *jobs, const cairn_job_spec *spec,
                   cairn_enqueued *enqueued);
 cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs);
+
+/* The jobs that a batch inserts go with the completion of so many others (batch->new_jobs), if it does little else, and
+ * claims go behind both. */
+cairn_code batch_plan_new_jobs(struct batch *batch, size_t completed);
+cairn_code batch_send_new_jobs(struct batch *batch, bool *ret_is_sent);
 
 /* What core is asked by a report about a job. */
 struct job_input report_to_input(const struct request *request, const cairn_report *report);
@@ -433,6 +439,8 @@ void batch_looked(struct batch *batch);
  * log are used by what comes before. */
 cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_made,
                             size_t events);
+/* Whether the batch does nothing but `with`, and what may be sent together with it. */
+bool batch_is_plain(const struct batch *batch, enum request_op with);
 /* Whether the store has steps that come before those that the batch is going to have in hand, and which types are
  * blocked, is asked together with the locks of the steps that are reported.  batch_hand.c */
 cairn_code claim_look_ahead(struct batch *batch);

@@ -456,9 +456,8 @@ static cairn_code claim_one(struct batch *batch, struct request *request)
 
 /* ---- ahead ---------------------------------------------------------------------------------------
  *
- * A claim of jobs needs nothing of the answer to the statement before it.  So if a batch does nothing but
- * complete jobs, or insert some, and claim, both are sent together; if it does all three, the claims go with
- * the new jobs, once the others are completed.  That a request leaves the batch after
+ * A claim of jobs needs nothing of the answers to the statements before it.  So if a batch does nothing but
+ * complete jobs, insert some, and claim, all of these are sent together.  That a request leaves the batch after
  * its claim was sent is rare (its job is held by another transaction, its lease is lost): then all of it is
  * rolled back and repeated, one after the other.
  */
@@ -475,17 +474,21 @@ static bool is_plain(const struct batch *batch, const struct request *request,
            !(is_claim && request_claim(request)->runtime);
 }
 
-/* The first claim, if nothing else is done but what is written before; NULL: it is not so. */
-static struct request *first_plain_claim(struct batch *batch, enum request_op with)
+bool batch_is_plain(const struct batch *batch, enum request_op with)
 {
-    struct request *first = NULL;
-    for_each_request (request, batch) {
+    for_each_request (request, batch)
         if (!is_plain(batch, request, with))
-            return NULL;
-        if (!first && request_is_claiming(request))
-            first = request;
-    }
-    return first && is_open(first) ? first : NULL;
+            return false;
+    return true;
+}
+
+/* NULL: there is none, or its caller has gone. */
+static struct request *first_claim(struct batch *batch)
+{
+    for_each_request (request, batch)
+        if (request_is_claiming(request))
+            return is_open(request) ? request : NULL;
+    return NULL;
 }
 
 cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_made,
@@ -498,7 +501,7 @@ cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_m
         return CAIRN_OK;
     if (are_made)
         batch_let_join(batch, are_made);
-    struct request *first = first_plain_claim(batch, with);
+    struct request *first = batch_is_plain(batch, with) ? first_claim(batch) : NULL;
     if (!first)
         return CAIRN_OK;
     for_each_request (request, batch)

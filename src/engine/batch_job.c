@@ -245,14 +245,19 @@ static cairn_code note_groups(struct batch *batch, const struct new_jobs *jobs)
     return types.count ? STORE(batch, add_group_types, types.items, types.count) : CAIRN_OK;
 }
 
+static void note_made(const struct new_jobs *jobs, struct ready_types *ready)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        if (jobs->rows[i].is_ready)
+            ready_types_add(ready, jobs->rows[i].type, 0);
+}
+
 /* Claims for the new jobs are sent behind them. */
 static cairn_code send_ahead(struct batch *batch, const struct new_jobs *jobs)
 {
     struct ready_types ready = {0};
     bool is_sent;
-    for (size_t i = 0; i < jobs->count; i++)
-        if (jobs->rows[i].is_ready)
-            ready_types_add(&ready, jobs->rows[i].type, 0);
+    note_made(jobs, &ready);
     TRY(batch_plan_ahead(batch, &ready, batch_used_slots(batch)));
     if (!batch->ahead)
         return CAIRN_OK;
@@ -260,27 +265,40 @@ static cairn_code send_ahead(struct batch *batch, const struct new_jobs *jobs)
     return batch_claim_ahead(batch, is_sent);
 }
 
-/* are_all: nothing else is inserted by this batch. */
-static cairn_code insert_new(struct batch *batch, struct new_jobs *jobs, bool are_all)
+/* If a row is known already, its id stays unused. */
+static cairn_code number_created(struct batch *batch, const struct new_jobs *jobs)
 {
-    enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
-    NEED(results, batch->error);
     for (size_t i = 0; i < jobs->count; i++) {
         struct job_row *row = &jobs->rows[i];
         TRY(batch_take_open_events(batch, 1, &row->last_event));
         batch_used_events(batch, row->last_event);
-        row->event_count = 1; /* its creation; if it is known already, the id stays unused */
+        row->event_count = 1;
     }
-    TRY(note_groups(batch, jobs));
-    know_events(batch, jobs); /* of many rows: the last ones may have got another number */
-    if (are_all)
-        TRY(send_ahead(batch, jobs));
+    return CAIRN_OK;
+}
+
+/* Their events have ids. */
+static cairn_code insert_numbered(struct batch *batch, const struct new_jobs *jobs)
+{
+    enum insert_result *results = arena_array(&batch->arena, jobs->count, sizeof *results);
+    NEED(results, batch->error);
     know_events(batch, jobs); /* a claim behind them may have moved the sequence on */
     TRY(STORE(batch, insert_jobs, jobs->rows, jobs->count, results));
     know_events(batch, jobs);
     for (size_t i = 0; i < jobs->count; i++)
         TRY(note_inserted(batch, &jobs->rows[i], results[i], jobs->enqueued[i]));
     return CAIRN_OK;
+}
+
+/* are_all: nothing else is inserted by this batch. */
+static cairn_code insert_new(struct batch *batch, struct new_jobs *jobs, bool are_all)
+{
+    TRY(number_created(batch, jobs));
+    TRY(note_groups(batch, jobs));
+    know_events(batch, jobs); /* of many rows: the last ones may have got another number */
+    if (are_all)
+        TRY(send_ahead(batch, jobs));
+    return insert_numbered(batch, jobs);
 }
 
 cairn_code new_jobs_insert(struct batch *batch, struct new_jobs *jobs)
@@ -304,24 +322,68 @@ static struct request *next_enqueue(struct request *at)
     return NULL;
 }
 
-cairn_code batch_enqueue(struct batch *batch, struct request *first)
+/* Of the first request, and of those that may be inserted with it. */
+static cairn_code gather_new(struct batch *batch, struct request *first,
+                             struct new_jobs *ret_jobs)
 {
     size_t room = 0;
+    for (struct request *one = first; one; one = next_enqueue(one->next))
+        room += one->in.enqueue.count;
+    TRY(new_jobs_make(batch, room, ret_jobs));
+    for (struct request *one = first; one; one = next_enqueue(one->next)) {
+        TRY(batch_make_ids(batch, one, one->in.enqueue.count));
+        for (size_t i = 0; i < one->in.enqueue.count; i++)
+            new_jobs_add(batch, ret_jobs, &one->in.enqueue.specs[i], &one->out.enqueued[i]);
+    }
+    return CAIRN_OK;
+}
+
+cairn_code batch_enqueue(struct batch *batch, struct request *first)
+{
     struct new_jobs jobs;
     if (request_minds_keys(first))
         return batch_enqueue_minding(batch, first);
     if (batch->are_jobs_ahead)
         return CAIRN_OK;
     batch->are_jobs_ahead = true;
-    for (struct request *one = first; one; one = next_enqueue(one->next))
-        room += one->in.enqueue.count;
-    TRY(new_jobs_make(batch, room, &jobs));
-    for (struct request *one = first; one; one = next_enqueue(one->next)) {
-        TRY(batch_make_ids(batch, one, one->in.enqueue.count));
-        for (size_t i = 0; i < one->in.enqueue.count; i++)
-            new_jobs_add(batch, &jobs, &one->in.enqueue.specs[i], &one->out.enqueued[i]);
-    }
+    if (batch->new_jobs)
+        return insert_numbered(batch, batch->new_jobs);
+    TRY(gather_new(batch, first, &jobs));
     return insert_new(batch, &jobs, true);
+}
+
+/* ---- new jobs that are sent behind completions ------------------------------------------------ */
+
+/* Types that get lanes are written before their jobs. */
+static bool has_groups(const struct new_jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        if (*jobs->rows[i].group)
+            return true;
+    return false;
+}
+
+cairn_code batch_plan_new_jobs(struct batch *batch, size_t completed)
+{
+    struct request *first = next_enqueue(batch->requests->first);
+    struct ready_types ready = {0};
+    if (!first || !batch->may_ahead || !batch_is_plain(batch, OP_ENQUEUE))
+        return CAIRN_OK;
+    struct new_jobs *jobs = arena_alloc(&batch->arena, sizeof *jobs);
+    NEED(jobs, batch->error);
+    TRY(gather_new(batch, first, jobs));
+    if (has_groups(jobs) || completed + jobs->count > EVENT_SLOTS)
+        return CAIRN_OK;
+    batch->new_jobs = jobs;
+    note_made(jobs, &ready);
+    return batch_plan_ahead(batch, &ready, completed + jobs->count);
+}
+
+cairn_code batch_send_new_jobs(struct batch *batch, bool *ret_is_sent)
+{
+    const struct new_jobs *jobs = batch->new_jobs;
+    TRY(number_created(batch, jobs));
+    return STORE(batch, send_insert_jobs, jobs->rows, jobs->count, ret_is_sent);
 }
 
 cairn_code batch_insert_children(struct batch *batch, const struct commit_job *children,

@@ -161,10 +161,11 @@ static cairn_code complete_jobs(struct batch *batch)
         rows[count] = (struct job_row){.id = names[i]->id};
         job_complete(&rows[count++], &input, batch->tx->now_us);
     }
-    bool are_all = count && count == batch->names.count;
-    if (are_all)
+    batch->are_all_completed = count && count == batch->names.count && !batch_has_events(batch);
+    if (batch->are_all_completed)
+        TRY(batch_plan_new_jobs(batch, count));
+    if (batch->are_all_completed && !batch->new_jobs)
         TRY(batch_plan_ahead(batch, NULL, count));
-    batch->are_all_completed = are_all && !batch_has_events(batch);
     return count ? workset_complete_jobs(batch, rows, count) : CAIRN_OK;
 }
 

@@ -94,6 +94,28 @@ cairn_code workset_add_job(struct batch *batch, const struct job_row *row,
     return CAIRN_OK;
 }
 
+/* Completions, and what was planned to go with them. */
+static cairn_code send_together(struct batch *batch, struct job_row *rows, size_t count)
+{
+    bool is_sent;
+    if (!batch->ahead && !batch->new_jobs)
+        return CAIRN_OK;
+    TRY(STORE(batch, send_complete_jobs, rows, count, &is_sent));
+    if (!is_sent)
+        batch->new_jobs = NULL;
+    if (batch->new_jobs)
+        TRY(batch_send_new_jobs(batch, &is_sent));
+    return batch->ahead ? batch_claim_ahead(batch, is_sent) : CAIRN_OK;
+}
+
+/* Whether completions have taken another number for their events than the transaction began with, as they do if
+ * others have written later events of a job: new jobs that were sent behind them have it, too, unknown to us. */
+static bool has_moved(const struct batch *batch, int64_t planned, int64_t event_id)
+{
+    return batch->new_jobs && planned >= EVENT_OPEN &&
+           batch_known_event(batch, planned) != event_id;
+}
+
 /* As many as one row of the log has room for. */
 static cairn_code complete_portion(struct batch *batch, struct job_row *rows, size_t count)
 {
@@ -104,17 +126,15 @@ static cairn_code complete_portion(struct batch *batch, struct job_row *rows, si
     batch_used_events(batch, event_id + (int64_t)count - 1);
     for (size_t i = 0; i < count; i++)
         rows[i].last_event = event_id + (int64_t)i;
-    if (batch->ahead) {
-        bool is_sent;
-        TRY(STORE(batch, send_complete_jobs, rows, count, &is_sent));
-        TRY(batch_claim_ahead(batch, is_sent));
-    }
+    TRY(send_together(batch, rows, count));
     TRY(STORE(batch, complete_jobs, rows, count, is_done));
     for (size_t i = 0; i < count; i++) {
         struct workset_job *job = NULL;
         batch->are_all_completed &= is_done[i];
         if (!is_done[i])
             continue;
+        if (has_moved(batch, event_id + (int64_t)i, rows[i].last_event))
+            return batch_spoil(batch);
         batch_used_events(batch, rows[i].last_event);
         TRY(workset_add_job(batch, &rows[i], &job));
         assert(job);

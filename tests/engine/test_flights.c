@@ -138,6 +138,77 @@ TEST(a_batch_that_completes_and_claims_jobs_waits_twice)
     rig_done(&rig);
 }
 
+/* A claim that found nothing. */
+static struct request *wait_for_job(struct rig *rig)
+{
+    struct request *waiting = rig_claim(rig, "t", 60000);
+    rig_submit(rig, waiting);
+    rig_run(rig);
+    CHECK(!rig_is_done(waiting), "it does not wait");
+    return waiting;
+}
+
+/* A job ends while another is added, for the claim that waits (NULL: for the worker, who goes on).  Answers the claim
+ * that was given the new job. */
+static struct request *complete_and_add(struct rig *rig, const struct request *held,
+                                        struct request *waiting, uint64_t *least)
+{
+    struct request *both[PAIR] = {waiting ? rig_complete(rig, held, false) : go_on(rig, held),
+                                  rig_enqueue(rig, "t", NULL)};
+    struct request *given = waiting ? waiting : both[0];
+    note_least(least, trips_of(rig, both, PAIR));
+    CHECK(rig_is_done(given), "it still waits");
+    CHECK_INT(given->out.page.count, 1);
+    CHECK_STR(given->out.page.tasks[0].id, both[1]->out.enqueued[0].id);
+    return given;
+}
+
+static void begin_job(struct rig *rig, struct request **ret_held)
+{
+    rig_init(rig, 60000);
+    enqueue(rig, 1);
+    CHECK_INT(rig_do(rig, *ret_held = claim()), CAIRN_OK);
+}
+
+TEST(a_batch_that_completes_inserts_and_claims_jobs_waits_twice)
+{
+    struct rig rig;
+    struct request *held;
+    uint64_t least = 0, least_waiting = 0;
+    begin_job(&rig, &held);
+    for (int try = 0; try < TRIES; try++)
+        held = complete_and_add(&rig, held, wait_for_job(&rig), &least_waiting);
+    for (int try = 0; try < TRIES; try++)
+        held = complete_and_add(&rig, held, NULL, &least);
+    CHECK_INT(least_waiting, 2);
+    CHECK_INT(least, 2 + TIMER);
+    rig_done(&rig);
+}
+
+/* The job that is completed has a later event than this transaction has a number for, so the completion takes another
+ * one, and new jobs that were sent behind it have it as well. */
+TEST(new_jobs_sent_behind_a_completion_keep_their_events)
+{
+    struct rig rig;
+    struct request *held, *waiting;
+    uint64_t ignored = 0;
+    begin_job(&rig, &held);
+    held = complete_and_add(&rig, held, wait_for_job(&rig), &ignored);
+    waiting = wait_for_job(&rig);
+    PGconn *foreign = PQconnectdb(rig.url);
+    PQclear(PQexec(foreign, "SET cairn.engine = '1'"));
+    PGresult *later = PQexec(foreign, "UPDATE workflow.workflow_run SET last_event = (SELECT "
+                                      "(q.last_value + 1 << 12) + 100 FROM "
+                                      "workflow.workflow_event_id_seq AS q) "
+                                      "WHERE status = 'leased'");
+    CHECK_STR(PQcmdTuples(later), "1");
+    PQclear(later);
+    PQfinish(foreign);
+    held = complete_and_add(&rig, held, waiting, &ignored);
+    CHECK_STR(rig_events(&rig, held->out.page.tasks[0].id), "created leased started");
+    rig_done(&rig);
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 static void begin_chains(struct rig *rig, struct request **ret_claims)
