@@ -609,7 +609,7 @@ static long claim_pages(PGconn *conn)
     PGresult *result = PQexec(
         conn, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs("
               "'{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18, 10, '{w}', '{t}',"
-              " now() + interval '1 minute', now() + interval '1 minute', 0, 2, false)");
+              " now() + interval '1 minute', now() + interval '1 minute', 0, 2, false, false)");
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
     for (int i = 0; i < PQntuples(result); i++) {
         const char *line = PQgetvalue(result, i, 0);

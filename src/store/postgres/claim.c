@@ -40,7 +40,8 @@ struct claim_kind {
     int (*compare)(const void *one, const void *other); /* NULL: the query has sorted them */
     /* NULL: nothing is there to be read behind the columns of a row. */
     void (*read_more)(struct postgres_reader *reader, struct taking *taking, void *row);
-    void (*add_params)(struct postgres_params *params, const struct taking *taking);
+    void (*add_params)(struct postgres_params *params, const struct taking *taking,
+                       const struct claim_walk *walk);
     void (*note_due)(struct store_tx *tx, int64_t due_us);
 };
 
@@ -59,13 +60,15 @@ void param_holders(struct postgres_params *params, const struct job_claim *claim
     param_time(params, claim->lease_until_us);
 }
 
-static void add_job_params(struct postgres_params *params, const struct taking *taking)
+static void add_job_params(struct postgres_params *params, const struct taking *taking,
+                           const struct claim_walk *walk)
 {
     param_holders(params, &taking->claim.base, taking->room - taking->count);
     param_time(params, taking->look_at_us);
     param_int(params, taking->claim.base.event_id);
     param_int(params, taking->claim.base.events_each);
     param_text(params, taking->is_virtual ? "t" : "f");
+    param_text(params, walk->is_marked ? "t" : "f");
 }
 
 static bool is_job_held_by(const void *job, const struct claim_holder *holder)
@@ -130,8 +133,10 @@ static void add_in_hand(struct postgres_params *params, const struct steps_in_ha
     param_int(params, in_hand && in_hand->is_alone);
 }
 
-static void add_step_params(struct postgres_params *params, const struct taking *taking)
+static void add_step_params(struct postgres_params *params, const struct taking *taking,
+                            const struct claim_walk *walk)
 {
+    (void)walk;
     param_holders(params, &taking->claim.base, taking->room - taking->count);
     param_double(params, taking->claim.aging_rate);
     add_in_hand(params, taking->claim.in_hand);
@@ -220,7 +225,7 @@ static cairn_code plan_claim(struct store_tx *tx, const struct taking *taking, s
     param_time(ret_params, tx->now_us);
     param_int(ret_params, (int64_t)heads);
     param_int(ret_params, (int64_t)(taking->room - taking->count));
-    taking->kind->add_params(ret_params, taking);
+    taking->kind->add_params(ret_params, taking, ret_walk);
     return CAIRN_OK;
 }
 

@@ -298,13 +298,14 @@ UPDATE workflow.workflow_run AS r
 --   $14  when to look at it
 --   $15, $16  an id for the first event of the claim (from 2^62 on: as in insert_jobs); how many each row has
 --   $17  whether this clock is virtual
+--   $18  whether it is to be told what the ranges hold
 --
 -- Each row begins with how many heads there were: as many as $9 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
 -- this statement began, and that another may get them.  Then for mark.h: how long the walk took in
 -- microseconds, where the open transactions begin, this transaction's own number (0 if it has none),
 -- the (seq >> 8) that no new row is below, how many rows the walk had to read; and in the first row
--- alone, of each of the given ranges that has rows, its number and the lowest (seq >> 8) found there,
+-- alone, if $18 says so, of each of the given ranges that has rows, its number and the lowest (seq >> 8) found there;
 -- then whether a type was left out because it has lanes (limit.sql).
 -- Then the row's type, priority and (seq >> 8), and its columns; last its last_event before this claim.  At
 -- least one row; if nothing was leased, these are NULL.  Rows come in the order in which they were locked,
@@ -428,7 +429,7 @@ WITH RECURSIVE moment (now) AS MATERIALIZED (
       FROM (SELECT count(*) FROM head) AS heads, (SELECT count(*) FROM taken) AS locks
 )
 SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.last, looked.heads,
-       CASE WHEN row_number() OVER () = 1 THEN (
+       CASE WHEN $18::boolean AND row_number() OVER () = 1 THEN (
             SELECT string_agg(low.number || ' ' || low.key, ' ')
               FROM (SELECT found.number, min(found.seq) >> 8 AS key
                       FROM found
