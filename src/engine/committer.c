@@ -103,7 +103,8 @@ static int64_t own_next_us(struct local_engine *engine)
  * them, for a moment that is short beside a commit.
  *
  * While a committer is at work, a second one begins only if there is much to do, or if the first takes long,
- * as one does that waits for a lock.
+ * as one does that waits for a lock.  If other processes claim from the same store, much to do is no reason:
+ * their commits run beside ours, and claims at the same time pass over each other's rows.
  *
  * Where there is a second one and only a few callers, none of them waits for another: what they would save
  * by a common commit is little, and a job begins a whole commit earlier.
@@ -123,6 +124,12 @@ enum {
 /* Of one commit. */
 enum { FEW_REQUESTS = 2 };
 
+/* A number of rows that never wait. */
+#define NEVER SIZE_MAX
+
+/* How long another process counts whose claims were in the way. */
+#define COMPANY_US US_PER_SEC
+
 /* Without threads there is nobody who could come meanwhile. */
 static void gather(struct local_engine *engine, size_t rows, int64_t longest_us)
 {
@@ -130,9 +137,31 @@ static void gather(struct local_engine *engine, size_t rows, int64_t longest_us)
     engine->gathering.until_us = clock_monotonic_us(&engine->clock) + longest_us;
 }
 
+static bool has_company(const struct local_engine *engine)
+{
+    int64_t met_us = atomic_load(&engine->store->met_us);
+    return met_us && clock_monotonic_us(&engine->clock) - met_us < COMPANY_US;
+}
+
 static bool are_few(const struct local_engine *engine, const struct request_queue *requests)
 {
-    return engine->committer_count > 1 && requests->count <= FEW_REQUESTS;
+    return engine->committer_count > 1 && requests->count <= FEW_REQUESTS &&
+           !has_company(engine);
+}
+
+/* What another committer begins for while this batch is under way. */
+static size_t rows_beside(const struct local_engine *engine, const struct request_queue *batch)
+{
+    return has_company(engine) ? NEVER : are_few(engine, batch) ? 1 : MUCH_ROWS;
+}
+
+/* What the next batch waits for after these requests are answered. */
+static size_t rows_after(const struct local_engine *engine,
+                         const struct request_queue *requests)
+{
+    if (has_company(engine) && engine->gathering.at_work > 1)
+        return NEVER;
+    return are_few(engine, requests) ? 0 : queue_weight(requests, MUCH_ROWS);
 }
 
 /* How long a committer may be at work before it takes long. */
@@ -181,15 +210,15 @@ static void put_unfinished_back(struct local_engine *engine, struct request_queu
 static void answer(struct local_engine *engine, struct request_queue *requests,
                    int64_t commit_us)
 {
-    size_t rows = are_few(engine, requests) ? 0 : queue_weight(requests, MUCH_ROWS);
     int64_t most_us = commit_us / ANSWERED_PART;
     pthread_mutex_lock(&engine->lock);
+    size_t rows = rows_after(engine, requests);
     engine->gathering.commit_us = commit_us;
     gather(engine, rows, long_us(engine));
     pthread_mutex_unlock(&engine->lock);
     queue_end(requests, NULL);
     pthread_mutex_lock(&engine->lock);
-    if (engine->gathering.wanted == rows) /* no batch has begun meanwhile */
+    if (engine->gathering.wanted == rows && rows != NEVER) /* no batch has begun meanwhile */
         gather(engine, rows, most_us < ANSWERED_LONGEST_US ? most_us : ANSWERED_LONGEST_US);
     pthread_mutex_unlock(&engine->lock);
 }
@@ -197,7 +226,7 @@ static void answer(struct local_engine *engine, struct request_queue *requests,
 static bool is_gathered(const struct local_engine *engine)
 {
     size_t wanted = engine->gathering.wanted;
-    return queue_weight(&engine->writes, wanted) >= wanted;
+    return wanted != NEVER && queue_weight(&engine->writes, wanted) >= wanted;
 }
 
 static bool may_begin(const struct local_engine *engine)
@@ -487,6 +516,17 @@ static void take_timed_out(struct local_engine *engine, struct request_queue *re
     engine->writes = rest;
 }
 
+static void end_work(struct local_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+    bool is_last = --engine->gathering.at_work == 0;
+    if (is_last && engine->gathering.wanted == NEVER) {
+        engine->gathering.wanted = 0;
+        pthread_cond_broadcast(&engine->write_work);
+    }
+    pthread_mutex_unlock(&engine->lock);
+}
+
 bool committer_run_once(struct committer *committer)
 {
     struct local_engine *engine = committer->engine;
@@ -525,8 +565,10 @@ bool committer_run_once(struct committer *committer)
                    own_next_us(engine) <= clock_monotonic_us(&engine->clock));
     if (is_awake && (is_due || may_begin(engine)))
         take_batch(engine, &batch);
-    if (batch.count)
-        gather(engine, are_few(engine, &batch) ? 1 : MUCH_ROWS, long_us(engine));
+    bool is_at_work = batch.count > 0;
+    if (is_at_work)
+        gather(engine, rows_beside(engine, &batch), long_us(engine));
+    engine->gathering.at_work += is_at_work;
     pthread_mutex_unlock(&engine->lock);
 
     queue_end(&expired, &trouble);
@@ -535,5 +577,7 @@ bool committer_run_once(struct committer *committer)
     } else if (batch.count || is_due) {
         commit_all(committer, &batch, false);
     }
+    if (is_at_work)
+        end_work(engine);
     return true;
 }

@@ -176,6 +176,7 @@ struct gathering {
     size_t wanted;     /* rows: requests for so many need not wait */
     int64_t until_us;  /* monotonic: how long at most */
     int64_t commit_us; /* what the latest commit took */
+    int at_work;       /* committers that have a batch */
 };
 
 struct local_engine {

@@ -90,6 +90,7 @@ struct store {
     struct clock *clock; /* the engine's: the time, unless the store has its own (PostgreSQL) */
     struct store_schema schema;
     int stop_fd; /* readable once the engine closes, so that no wait lasts long then; 0: none */
+    _Atomic int64_t met_us; /* monotonic: when another process was last in a claim's way */
 };
 
 enum session_kind { SESSION_WRITER, SESSION_READER };

@@ -437,9 +437,21 @@ TEST(memory_that_runs_out_leaves_nothing_half_written)
 /* While the first committer is in its commit. */
 struct meanwhile {
     struct rig *rig;
-    bool may_begin; /* the second one, with a request that comes now */
+    bool may_begin, may_begin_with_much; /* the second one, with a request that comes now */
     size_t wanted;
+    int64_t until_us;
 };
+
+static struct request *enqueue_many(struct rig *rig, size_t count)
+{
+    struct request *request = rig_enqueue(rig, "late.v1", NULL);
+    cairn_job_spec *specs = arena_array(&request->arena, count, sizeof *specs);
+    for (size_t i = 0; i < count; i++)
+        specs[i] = request->in.enqueue.specs[0];
+    request->in.enqueue.specs = specs;
+    request->in.enqueue.count = count;
+    return request;
+}
 
 static void look_at_second(void *arg)
 {
@@ -447,7 +459,10 @@ static void look_at_second(void *arg)
     struct local_engine *engine = meanwhile->rig->engine;
     rig_submit(meanwhile->rig, rig_enqueue(meanwhile->rig, "late.v1", NULL));
     meanwhile->wanted = engine->gathering.wanted;
+    meanwhile->until_us = engine->gathering.until_us;
     meanwhile->may_begin = committer_next_us(&engine->committers[1]) == 0;
+    rig_submit(meanwhile->rig, enqueue_many(meanwhile->rig, 1000));
+    meanwhile->may_begin_with_much = committer_next_us(&engine->committers[1]) == 0;
 }
 
 /* As if there were two committers with threads; the second one only says whether it would begin. */
@@ -480,6 +495,66 @@ TEST(few_callers_do_not_wait_for_the_commit_of_another)
     CHECK(commit_beside(&rig, 3).wanted > 1, "a second commit begins for each request");
     CHECK(rig.engine->gathering.wanted > 0, "those who were answered are not waited for");
     rig.engine->gathering.wanted = 0;
+    rig_run(&rig);
+    rig_done(&rig);
+}
+
+TEST(a_process_that_has_met_another_one_commits_one_batch_at_a_time)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    CHECK(commit_beside(&rig, 3).may_begin_with_much, "the second committer never begins");
+    rig.engine->gathering.wanted = 0;
+    rig_run(&rig);
+
+    rig.engine->store->met_us = clock_monotonic_us(&rig.engine->clock);
+    for (size_t count = 2; count <= 3; count++) {
+        struct meanwhile met = commit_beside(&rig, count);
+        CHECK(!met.may_begin && !met.may_begin_with_much, "a batch begins beside %zu", count);
+        /* The first one may wait for a lock that the others have nothing to do with. */
+        CHECK(met.until_us < clock_monotonic_us(&rig.engine->clock) + US_PER_SEC,
+              "nothing begins before the first has ended");
+        rig.engine->gathering.wanted = 0;
+        rig_run(&rig);
+    }
+
+    rig.engine->store->met_us -= US_PER_SEC; /* the other one has gone */
+    CHECK(commit_beside(&rig, 3).may_begin_with_much, "the second committer stays away");
+    rig.engine->gathering.wanted = 0;
+    rig_run(&rig);
+    rig_done(&rig);
+}
+
+static struct local_engine *busy_engine;
+
+/* The other committer ends while this one answers. */
+static void end_other(struct request *request)
+{
+    *(bool *)request->arg = true;
+    busy_engine->gathering.at_work--;
+}
+
+/* While two batches are under way, the end of one is no reason to begin a third. */
+TEST(a_batch_that_ends_beside_another_does_not_let_the_next_begin)
+{
+    struct rig rig;
+    struct request *last;
+    rig_init(&rig, 1000);
+    struct gathering *gathering = &rig.engine->gathering;
+    rig.engine->store->met_us = clock_monotonic_us(&rig.engine->clock);
+    gathering->at_work = 1;
+    commit_beside(&rig, 3);
+    CHECK(gathering->wanted == SIZE_MAX, "the next batch waits for %zu rows",
+          gathering->wanted);
+    gathering->wanted = 0;
+    rig_run(&rig);
+
+    busy_engine = rig.engine;
+    rig_submit(&rig, last = rig_enqueue(&rig, "a.v1", NULL));
+    last->done = end_other;
+    commit_beside(&rig, 3);
+    CHECK_INT(gathering->at_work, 0);
+    CHECK_INT(gathering->wanted, 0);
     rig_run(&rig);
     rig_done(&rig);
 }

@@ -580,6 +580,76 @@ TEST(claims_at_the_same_time_take_different_jobs)
     check_rows(first, 40, ids);
 }
 
+/* Opens one more session of the rig's store, and goes on with it. */
+static struct store_session *use_another_session(struct rig *rig)
+{
+    struct store_session *before = rig->writer;
+    MUST(rig, rig->ops->session_open(rig->store, SESSION_WRITER, &rig->writer, &rig->error));
+    rig->tx = NULL;
+    return before;
+}
+
+static void close_session(struct rig *rig, struct store_session *before)
+{
+    rig->ops->session_close(rig->writer);
+    rig->writer = before;
+}
+
+TEST(a_claim_notices_those_of_another_process)
+{
+    enum { MANY = 60 };
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(rig_closep) struct rig *other = rig_open_url(rig->url);
+    begin_write(rig);
+    for (size_t i = 0; i < 4 * MANY; i++)
+        add(rig, job_of(rig, "a"));
+    commit(rig);
+
+    /* Those of another session of this process are not meant. */
+    begin_write(rig);
+    CLAIM(rig, MANY, "a");
+    struct store_tx *first_tx = rig->tx;
+    struct store_session *first = use_another_session(rig);
+    begin_write(rig);
+    CLAIM(rig, MANY, "a");
+    CHECK_INT(rig->count, MANY);
+    CHECK_INT(rig->store->met_us, 0);
+
+    /* They hold the jobs of two claims. */
+    begin_write(other);
+    CLAIM(other, MANY, "a");
+    CHECK_INT(other->count, MANY);
+    CHECK(other->store->met_us != 0, "it has not noticed them");
+    CHECK_INT(rig->store->met_us, 0);
+
+    /* One claim has ended, and what was in the way of the next one is no longer ours. */
+    commit(rig);
+    close_session(rig, first);
+    rig->tx = first_tx;
+    commit(rig);
+    begin_write(rig);
+    CLAIM(rig, MANY, "a");
+    CHECK_INT(rig->count, MANY);
+    CHECK(rig->store->met_us != 0, "it has not noticed the other one");
+}
+
+/* Somebody may hold a few rows for long. */
+TEST(a_few_rows_that_are_held_are_no_other_process)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    begin_write(rig);
+    for (size_t i = 0; i < 40; i++)
+        add(rig, job_of(rig, "a"));
+    commit(rig);
+    foreign_run(foreign, "BEGIN; SELECT FROM workflow.workflow_run ORDER BY seq LIMIT 20 "
+                         "FOR UPDATE");
+    begin_write(rig);
+    CLAIM(rig, 10, "a");
+    CHECK_INT(rig->count, 10);
+    CHECK_INT(rig->store->met_us, 0);
+}
+
 /* ---- plans --------------------------------------------------------------------------------- */
 
 static void begin_as_engine(PGconn *conn)

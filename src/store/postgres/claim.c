@@ -29,7 +29,9 @@ struct taking {
     size_t served;      /* rows whose holders are no longer among the claim's */
     bool is_whole;      /* the walk begins at the beginning, whatever the marks say */
     int64_t look_at_us; /* of jobs: when to look at their leases */
-    bool is_virtual;    /* the clock */
+    uint64_t
+        not_held; /* of jobs that were ever asked for: those that others of ours do not hold */
+    bool is_virtual; /* the clock */
 };
 
 /* How jobs differ from steps. */
@@ -280,6 +282,36 @@ static void sort_last(const struct taking *taking, size_t count)
         }
 }
 
+/* ---- claims of others ------------------------------------------------------------------------
+ *
+ * A claim that does not get enough has tried all heads that it saw.  If it had to pass over many more of them
+ * than claims of this process may hold, another process claims here as well.  A few may be held by anybody.
+ */
+
+enum { MEETING_ROWS = 32 };
+
+static void note_asked(struct store_tx *tx, struct taking *taking)
+{
+    struct postgres_store *store = postgres_store_of(tx->session);
+    if (taking->kind != &jobs)
+        return;
+    uint64_t ended = atomic_load(&store->claimed.ended);
+    atomic_fetch_add(&store->claimed.asked, taking->room);
+    postgres_session_of(tx)->tx.claimed += taking->room;
+    taking->not_held = ended + postgres_session_of(tx)->tx.claimed;
+}
+
+static void look_for_others(struct store_tx *tx, const struct taking *taking,
+                            const struct walk_told *told, size_t wanted)
+{
+    struct postgres_store *store = postgres_store_of(tx->session);
+    if (taking->kind != &jobs || told->taken >= wanted)
+        return;
+    uint64_t held = atomic_load(&store->claimed.asked) - taking->not_held;
+    if (told->heads - told->taken >= held + MEETING_ROWS)
+        atomic_store(&store->base.met_us, clock_monotonic_us(store->base.clock));
+}
+
 /* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
 static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t heads,
                             bool *ret_is_all, cairn_error *reterr)
@@ -294,6 +326,7 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
     read_blocked(&reader, taking->claim.in_hand);
     if (taking->claim.base.is_laned)
         *taking->claim.base.is_laned |= value_bool(&reader, CLAIM_LANED);
+    look_for_others(tx, taking, &told, taking->room - taking->count);
     struct claimed_key *keys = arena_array(tx->arena, (size_t)reader.count, sizeof *keys);
     size_t count = 0;
     if (!keys)
@@ -349,6 +382,7 @@ static bool is_short(const struct taking *taking)
 static cairn_code claim_all(struct store_tx *tx, struct taking *taking, size_t *ret_count,
                             cairn_error *reterr)
 {
+    note_asked(tx, taking);
     for (bool is_more = true; is_more;) {
         TRY(claim_from_marks(tx, taking, reterr));
         TRY(postgres_check_below(tx, taking->marks, taking->kind->check, is_short(taking),

@@ -104,6 +104,9 @@ struct postgres_store {
     struct postgres_clock clock;
     struct mark_set job_marks;  /* ranks are priorities, keys are seq >> 8 */
     struct mark_set step_marks; /* step_rank(), next_run_at in microseconds */
+    struct {
+        _Atomic uint64_t asked, ended;
+    } claimed; /* jobs that claims have asked for, and those of them whose transactions are over */
     /* One for each index, with one mark without a type: keys are microseconds since 1970. */
     struct mark_set timers[POSTGRES_TIMER_COUNT];
 };
@@ -258,7 +261,8 @@ struct postgres_tx {
     } look; /* look_for_tasks() */
     struct postgres_due_seen {
         int64_t job_us, flow_us, read_us;
-    } due; /* what was known of timers when the commit asked for them */
+    } due;            /* what was known of timers when the commit asked for them */
+    uint64_t claimed; /* jobs that its claims have asked for */
 };
 
 /* A statement whose result is kept. */
