@@ -435,7 +435,7 @@ cairn_code flow_commit(struct flow *flow, struct flow_step *runner,
     if (commit->outcome == PASSAGE_GO_ON) {
         ret_verdict->is_repeated = is_repeated;
         ret_verdict->stop = row->stop ? step_stop_name(row->stop) : NULL; /* paused, if any */
-        if (commit->extend_us) {
+        if (commit->extend_us && !lease_is_fresh(row, commit->extend_us, flow->now_us)) {
             lease_extend(row, instant_add(flow->now_us, commit->extend_us));
             step_touch(flow, runner);
         }

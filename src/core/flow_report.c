@@ -43,6 +43,14 @@ void lease_extend(struct step_row *row, int64_t until_us)
     row->due_at_us = until_us + 1;
 }
 
+/* The row is not written for a little more time: that would be most of what a commit of a function
+ * writes, since every timer's index has the end of the lease. */
+bool lease_is_fresh(const struct step_row *row, int64_t extend_us, int64_t now_us)
+{
+    enum { FRESH_PART = 8 };
+    return row->locked_until_us >= instant_add(now_us, extend_us - extend_us / FRESH_PART);
+}
+
 void flow_claimed(struct flow_step *step, int64_t now_us)
 {
     const struct step_config *config = step->config;

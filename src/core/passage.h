@@ -52,7 +52,7 @@ struct passage_commit {
     enum passage_outcome outcome;
     const char *output, *error;
     const char *failed_step; /* the key of the step whose error it is; NULL: its own */
-    int64_t extend_us;       /* GO_ON; 0: the lease stays as it is */
+    int64_t extend_us;       /* GO_ON; 0: the lease stays as it is, as one does that is fresh */
 };
 
 /* What must hold of a memo whatever is remembered: NULL, or what is wrong with it. */

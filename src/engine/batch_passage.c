@@ -94,7 +94,7 @@ static cairn_code fill_commit(struct batch *batch, const struct commit_input *in
         .output = in->output,
         .error = in->error,
         .failed_step = in->failed_step,
-        .extend_us = in->is_lease_fresh ? 0 : in->extend_ms * US_PER_MS,
+        .extend_us = in->extend_ms * US_PER_MS,
     };
     return CAIRN_OK;
 }

@@ -241,8 +241,6 @@ struct commit_input {
     const char *output, *error,
         *failed_step;   /* failed_step: whose error it is; NULL: its own */
     uint32_t extend_ms; /* GO_ON */
-    bool
-        is_lease_fresh; /* GO_ON: it need not be extended; a server is not told, and extends it */
     bool is_claiming;   /* also claim, in the same commit */
     cairn_claim_options claim;
 };

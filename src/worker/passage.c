@@ -84,7 +84,6 @@ cairn_code passage_new(const struct passage_options *options,
     passage->max_name = options->max_name ? options->max_name : limits.max_name;
     passage->max_payload = options->max_payload ? options->max_payload : limits.max_payload;
     passage->extended_at_us = monotonic_us();
-    passage->may_skip_extension = options->may_skip_extension;
     passage->last_call = &passage->calls;
     passage->costs.size = sizeof passage->costs;
     if (!take_task(passage, options) || memory_fill(passage)) {
@@ -106,7 +105,6 @@ cairn_code passage_open(cairn_engine *engine, struct passage_options *options,
 {
     options->exchange = exchange_with_engine;
     options->exchange_arg = engine;
-    options->may_skip_extension = !engine->options.virtual_clock;
     options->seed = engine->options.seed;
     options->max_name = engine->options.max_name;
     options->max_payload = engine->options.max_payload;

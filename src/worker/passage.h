@@ -111,12 +111,10 @@ struct cairn_passage {
     const struct cairn_work *host;  /* whose stop the dispatcher writes; NULL: none */
     const atomic_bool *is_stopping; /* the worker is asked to end; NULL: no worker */
     int64_t extended_at_us;         /* monotonic: when the lease was last extended */
-    bool may_skip_extension;        /* time here passes as it does in the store */
-    bool has_extended; /* by a commit of this run, so that extended_at_us is sure */
-    bool is_cut_short; /* stopped while there was work left: another run goes on */
-    bool is_dismissed; /* nothing more is accepted, but its lease has not ended */
-    bool is_released;  /* the lease has ended: nothing more is sent */
-    char status[24];   /* of the function, as the latest commit told */
+    bool is_cut_short;              /* stopped while there was work left: another run goes on */
+    bool is_dismissed;              /* nothing more is accepted, but its lease has not ended */
+    bool is_released;               /* the lease has ended: nothing more is sent */
+    char status[24];                /* of the function, as the latest commit told */
 
     cairn_code over; /* 0: it goes on */
     cairn_error over_error;
@@ -145,8 +143,7 @@ struct passage_options {
     bool is_borrowed;       /* worker and task outlive the run: they are not copied */
     cairn_commit_mode commit;
     uint32_t lease_ms;
-    bool may_skip_extension; /* a commit soon after another one need not extend the lease */
-    uint64_t seed;           /* of the engine; 0: the system's randomness */
+    uint64_t seed;                /* of the engine; 0: the system's randomness */
     size_t max_name, max_payload; /* the engine's limits; 0: the defaults */
 };
 

@@ -57,15 +57,6 @@ static void *copy(struct request *request, const void *items, size_t count, size
     return array;
 }
 
-/* The engine's row of the lease is not written for a little more time. */
-enum { FRESH_PART = 8 };
-
-static bool is_lease_fresh(const struct cairn_passage *passage)
-{
-    int64_t fresh_us = passage->lease_ms * US_PER_MS / FRESH_PART;
-    return passage->has_extended && monotonic_us() - passage->extended_at_us < fresh_us;
-}
-
 static bool fill(struct cairn_passage *passage, const struct passage_end *end, enum parts parts,
                  struct request *request)
 {
@@ -81,7 +72,6 @@ static bool fill(struct cairn_passage *passage, const struct passage_end *end, e
         .error = end->error,
         .failed_step = end->failed_step,
         .extend_ms = end->outcome == PASSAGE_GO_ON ? passage->lease_ms : 0,
-        .is_lease_fresh = end->outcome == PASSAGE_GO_ON && is_lease_fresh(passage),
     };
     if (passage->claim && end->outcome != PASSAGE_GO_ON) {
         in->is_claiming = true;
@@ -139,10 +129,7 @@ static cairn_code hear(struct cairn_passage *passage, const struct request *requ
     passage->revision = committed->revision;
     passage->stop = committed->stop;
     passage->is_released = committed->lease_until_us == 0;
-    if (!request->in.commit.is_lease_fresh) {
-        passage->extended_at_us = monotonic_us();
-        passage->has_extended = passage->may_skip_extension;
-    }
+    passage->extended_at_us = monotonic_us(); /* or a little less, see lease_is_fresh() */
     passage->has_run = false;
     snprintf(passage->status, sizeof passage->status, "%s",
              committed->status ? committed->status : "");

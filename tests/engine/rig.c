@@ -217,3 +217,23 @@ struct request *rig_claim_function(struct rig *rig)
     CHECK_INT(claim->out.page.count, 1);
     return claim;
 }
+
+struct request *rig_commit(const cairn_task *task, int32_t place, int64_t revision)
+{
+    struct request *request = rig_make(OP_COMMIT);
+    struct commit_step *step = arena_zalloc(&request->arena, sizeof *step);
+    CHECK(step, "no memory");
+    *step = (struct commit_step){.seq = place,
+                                 .key = arena_printf(&request->arena, "s%d", (int)place),
+                                 .kind = "task",
+                                 .status = "completed"};
+    request->in.commit = (struct commit_input){.worker = "w",
+                                               .task_id = task->id,
+                                               .token = task->token,
+                                               .revision = revision,
+                                               .steps = step,
+                                               .step_count = 1,
+                                               .outcome = PASSAGE_GO_ON,
+                                               .extend_ms = 60000};
+    return request;
+}

@@ -45,6 +45,9 @@ cairn_code rig_do(struct rig *rig, struct request *request);
 /* The claim of a function "f", started anew, by the worker "w". */
 struct request *rig_claim_function(struct rig *rig);
 
+/* Remembers one more step of its run, and goes on with a lease of a minute. */
+struct request *rig_commit(const cairn_task *task, int32_t place, int64_t revision);
+
 bool rig_is_done(const struct request *request);
 
 /* "created leased started": the events of a job. */

@@ -183,3 +183,35 @@ TEST(after_a_commit_whose_end_is_unknown_the_store_is_asked)
     CHECK(!rig_is_done(asked), "it was answered from memory");
     rig_done(&rig);
 }
+
+/* ---- commits --------------------------------------------------------------------------------- */
+
+static struct request *commit(struct rig *rig, const cairn_task *task, int32_t place,
+                              int64_t revision)
+{
+    struct request *request = rig_commit(task, place, revision);
+    CHECK_INT(rig_do(rig, request), CAIRN_OK);
+    return request;
+}
+
+TEST(a_commit_writes_the_lease_only_when_an_eighth_of_it_has_passed)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    const cairn_task *task = &rig_claim_function(&rig)->out.page.tasks[0];
+    struct request *longer = look(&rig, task);
+    longer->in.heartbeat.extend_ms = 60000;
+    CHECK_INT(rig_do(&rig, longer), CAIRN_OK);
+    int64_t until_us = longer->out.heartbeat.lease_until_us;
+    uint64_t written = faulty_calls(rig.faulty, FAULTY_UPDATE_STEPS);
+    struct request *first = commit(&rig, task, 1, task->memory->revision);
+    pass(&rig, 7500 * US_PER_MS);
+    struct request *second = commit(&rig, task, 2, first->out.committed.revision);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_UPDATE_STEPS) - written, 0);
+    CHECK_INT(second->out.committed.lease_until_us, until_us);
+    pass(&rig, 1);
+    struct request *third = commit(&rig, task, 3, second->out.committed.revision);
+    CHECK_INT(faulty_calls(rig.faulty, FAULTY_UPDATE_STEPS) - written, 1);
+    CHECK_INT(third->out.committed.lease_until_us, until_us + 7500 * US_PER_MS + 1);
+    rig_done(&rig);
+}

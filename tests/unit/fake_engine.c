@@ -117,8 +117,6 @@ static void say_commit(struct fake_engine *fake, const struct commit_input *in)
         say(fake, " of %s", in->failed_step);
     say(fake, "\n");
     fake->revision = in->revision;
-    fake->commits_extending += in->outcome == PASSAGE_GO_ON && !in->is_lease_fresh;
-    fake->commits_keeping += in->outcome == PASSAGE_GO_ON && in->is_lease_fresh;
 }
 
 static const char *status_after(enum passage_outcome outcome)

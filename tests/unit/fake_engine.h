@@ -30,9 +30,8 @@ struct fake_engine {
     struct fake_answer answers[FAKE_ANSWERS]; /* to commits and heartbeats, in order; then OK */
     size_t answered;
     int64_t now_us;
-    int64_t revision;                            /* that the latest commit said */
-    uint32_t extended;                           /* heartbeats that extended the lease */
-    uint32_t commits_extending, commits_keeping; /* commits that go on: whether they did */
+    int64_t revision;  /* that the latest commit said */
+    uint32_t extended; /* heartbeats that extended the lease */
 
     cairn_task task;
     cairn_memory memory;

@@ -83,42 +83,6 @@ TEST(a_heartbeat_extends_the_lease_when_a_third_of_it_has_passed)
     CHECK(strncmp(fake.said, "extend\nlook\n", 12) == 0, "%s", fake.said);
 }
 
-static void do_steps(cairn_passage *passage, struct code *code, const char *const *keys)
-{
-    for (; *keys; keys++)
-        do_step(passage, *keys, code, NULL, NULL);
-}
-
-TEST(a_commit_soon_after_another_one_does_not_extend_the_lease)
-{
-    static const char *const keys[] = {"a", "b", "c", "d", NULL};
-    struct fake_engine fake;
-    struct code code = {0};
-    fake_init(&fake);
-    cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
-    passage->may_skip_extension = true;
-    do_steps(passage, &code, keys);
-    CHECK_INT(fake.commits_extending, 1); /* the first, since the claim may be long ago */
-    CHECK_INT(fake.commits_keeping, 2);
-    passage->extended_at_us -= passage->lease_ms * US_PER_MS / 8; /* it is not fresh any more */
-    do_step(passage, "e", &code, NULL, NULL);
-    CHECK_INT(fake.commits_extending, 2);
-    check_end(passage, CAIRN_OK, "completed");
-}
-
-TEST(where_the_clock_is_another_one_every_commit_extends_the_lease)
-{
-    static const char *const keys[] = {"a", "b", "c", "d", NULL};
-    struct fake_engine fake;
-    struct code code = {0};
-    fake_init(&fake);
-    cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
-    do_steps(passage, &code, keys);
-    CHECK_INT(fake.commits_extending, 3);
-    CHECK_INT(fake.commits_keeping, 0);
-    check_end(passage, CAIRN_OK, "completed");
-}
-
 TEST(values_are_committed_before_a_steps_code_sees_them_but_not_by_themselves)
 {
     struct fake_engine fake;
