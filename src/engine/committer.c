@@ -19,6 +19,9 @@ enum { STORE_PATIENCE_MS = 1000 };
 /* Rows that one transaction may touch, so that a commit stays short. */
 enum { BATCH_WEIGHT_MAX = 5000 };
 
+/* A commit of a function takes as long as the reports of so many jobs. */
+enum { COMMIT_ROWS = 4 };
+
 static size_t weight(const struct request *request)
 {
     size_t rows = 1;
@@ -29,7 +32,7 @@ static size_t weight(const struct request *request)
     if (request->op == OP_HEARTBEATS)
         rows += request->in.heartbeats.count;
     if (request->op == OP_COMMIT)
-        rows += request->in.commit.step_count;
+        rows += COMMIT_ROWS + request->in.commit.step_count;
     if (request_is_claiming(request))
         rows += request_claim(request)->max;
     return rows;
