@@ -312,9 +312,11 @@ static cairn_code commit(struct batch *batch)
     struct lease_view *leases = batch->leases.items;
     size_t count = batch->leases.count;
     int64_t now_us = batch->tx->now_us;
+    batch->tx->is_version_wanted = count > 0 && batch->ops->lock_flow;
     known_leases_begin(engine, leases, count, true);
     cairn_code code = STORE(batch, commit, is_any_ready(&batch->ready));
-    known_leases_end(engine, leases, count, true, !code, &batch->began, now_us);
+    known_leases_end(engine, leases, count, true, !code, &batch->began, now_us,
+                     batch->tx->row_version);
     return code;
 }
 
@@ -336,6 +338,8 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
         workers_unwritten(batch->engine);
     }
     figures_settle(batch, now_us, !code);
+    for (size_t i = 0; i < batch->runs.count; i++)
+        kept_run_free(batch->runs.items[i]);
     arena_done(&batch->arena);
     return code;
 }

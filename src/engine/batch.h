@@ -39,6 +39,8 @@ struct row_name {
     bool is_job;
     bool is_bare;               /* the step alone is needed: its instance is not locked */
     const cairn_report *report; /* that names it; NULL: another request */
+    struct kept_run *run;       /* the rows of a commit's run, if they are known */
+    bool is_shared;             /* other requests of the batch name it, too */
 };
 
 /* Events in the order in which they happened; a zeroed struct is empty. */
@@ -64,6 +66,7 @@ struct job_said {
 struct passage {
     struct request *request;
     const char *instance_id;
+    size_t lease;         /* which of the batch's */
     cairn_memory *memory; /* the request's, as is all below */
     const cairn_step **steps;
     LIST(const cairn_received *) events;
@@ -104,8 +107,9 @@ struct batch {
     bool has_retention; /* a sweep begins */
     bool is_alone;      /* one request by itself: it may wait for a lock */
 
-    LIST(struct row_name) names; /* in the order of the requests */
-    bool are_places_asked;       /* the steps that they name, and those behind them */
+    LIST(struct row_name) names;  /* in the order of the requests */
+    bool are_places_asked;        /* the steps that they name, and those behind them */
+    LIST(struct kept_run *) runs; /* whose texts the rows in the workset use */
 
     /* The workset: struct workset_job and struct workset_instance by id. */
     struct id_map jobs, instances;

@@ -176,13 +176,15 @@ struct ref_list {
     size_t count, room;
 };
 
-/* The ids of jobs, or of instances that are to be locked. */
+/* The ids of jobs, or of instances that are to be read and locked. */
 static size_t gather_ids(const struct batch *batch, bool is_job, const char **ids)
 {
     size_t count = 0;
-    for (size_t i = 0; i < batch->names.count; i++)
-        if (batch->names.items[i].is_job == is_job && !batch->names.items[i].is_bare)
-            ids[count++] = batch->names.items[i].id;
+    for (size_t i = 0; i < batch->names.count; i++) {
+        const struct row_name *name = &batch->names.items[i];
+        if (name->is_job == is_job && !name->is_bare && !name->run)
+            ids[count++] = name->id;
+    }
     return count;
 }
 
@@ -317,24 +319,119 @@ static bool is_any_absent(const struct batch *batch)
     return false;
 }
 
+/* ---- runs whose rows are known ------------------------------------------------------------------ */
+
+/* While this passes, a commit comes to an end. */
+#define PLAIN_FOR_US US_PER_SEC
+
+/* A run that goes on is not locked itself: core changes nothing of its row, nor will have to in a moment. */
+static bool goes_on_plainly(const struct batch *batch, const struct row_name *name)
+{
+    const struct commit_input *in = &name->request->in.commit;
+    const struct step_row *runner = &name->run->runner;
+    return in->outcome == PASSAGE_GO_ON && runner->status == STEP_RUNNING &&
+           !runner->attempts && !runner->error &&
+           lease_is_fresh(runner, in->extend_ms * US_PER_MS,
+                          instant_add(batch->tx->now_us, PLAIN_FOR_US));
+}
+
+/* Of the lease that the commit names, and of the revision that it has read. */
+static bool is_meant(const struct kept_run *run, const struct commit_input *in)
+{
+    return run->instance.revision == in->revision && text_is(run->runner.token, in->token) &&
+           text_is(run->runner.locked_by, in->worker) && !run->runner.stop;
+}
+
+static cairn_code mark_shared(struct batch *batch)
+{
+    struct id_map seen = {0};
+    for (size_t i = 0; i < batch->names.count; i++) {
+        struct row_name *name = &batch->names.items[i];
+        struct row_name *other = name->is_job ? NULL : id_map_find(&seen, name->id);
+        if (other)
+            name->is_shared = other->is_shared = true;
+        else if (!name->is_job)
+            NEED(id_map_add(&seen, &batch->arena, name->id, name), batch->error);
+    }
+    return CAIRN_OK;
+}
+
+/* ret_known: where the names stand in `known`, which is an array for all of them. */
+static cairn_code find_runs(struct batch *batch, struct known_instance *known,
+                            size_t *ret_count)
+{
+    *ret_count = 0;
+    TRY(mark_shared(batch));
+    for (size_t i = 0; i < batch->names.count; i++) {
+        struct row_name *name = &batch->names.items[i];
+        if (name->request->op != OP_COMMIT || name->is_shared || name->request->was_unsure ||
+            workset_find(batch, name->id))
+            continue;
+        struct kept_run *run = known_run_take(&batch->engine->known_leases, name->id);
+        if (!run)
+            continue;
+        struct kept_run **added = list_add(&batch->arena, &batch->runs);
+        if (!added) {
+            kept_run_free(run);
+            return fail_memory(batch->error);
+        }
+        *added = run;
+        if (!is_meant(run, &name->request->in.commit))
+            continue;
+        name->run = run;
+        known[(*ret_count)++] = (struct known_instance){name->id, run->version, false};
+    }
+    return CAIRN_OK;
+}
+
+/* Those that are locked, and are still what they were, are in hand; others are read like any. */
+static cairn_code add_runs(struct batch *batch, const struct known_instance *known,
+                           const char **ids)
+{
+    size_t at = 0, count = 0;
+    for (size_t i = 0; i < batch->names.count; i++) {
+        struct row_name *name = &batch->names.items[i];
+        if (!name->run)
+            continue;
+        if (!known[at++].is_held) {
+            ids[count++] = name->id;
+            continue;
+        }
+        TRY(workset_add(batch, &name->run->instance));
+        if (goes_on_plainly(batch, name))
+            NEED(workset_keep(workset_find(batch, name->id), &name->run->runner), batch->error);
+    }
+    return count ? workset_load(batch, ids, count) : CAIRN_OK;
+}
+
+/* ---- instances and their steps ------------------------------------------------------------------ */
+
 /* Of reports about steps the places are known, too, so that one round trip brings all. */
 static cairn_code load_instances(struct batch *batch, const char **ids)
 {
-    size_t count = gather_ids(batch, false, ids), places = 0;
     struct step_ref *refs = arena_array(&batch->arena, 2 * batch->names.count, sizeof *refs);
-    NEED(refs, batch->error);
+    struct flow_lock lock = {
+        .known = arena_array(&batch->arena, batch->names.count, sizeof *lock.known)};
+    NEED(refs && lock.known, batch->error);
+    bool has_flow = !batch->is_alone && batch->ops->lock_flow;
+    if (has_flow)
+        TRY(find_runs(batch, lock.known, &lock.known_count));
+    size_t count = gather_ids(batch, false, ids);
     for (size_t i = 0; i < batch->names.count; i++) {
         const struct row_name *name = &batch->names.items[i];
-        if (name->is_job || name->is_bare || name->seq < 0 || workset_find(batch, name->id))
+        if (name->is_job || name->is_bare || name->seq < 0 || workset_find(batch, name->id) ||
+            (name->run && goes_on_plainly(batch, name)))
             continue;
-        refs[places++] = (struct step_ref){name->id, name->seq};
+        refs[lock.ref_count++] = (struct step_ref){name->id, name->seq};
         if (name->request->op == OP_REPORT)
-            refs[places++] = (struct step_ref){name->id, name->seq + 1};
+            refs[lock.ref_count++] = (struct step_ref){name->id, name->seq + 1};
     }
-    if (!places || batch->is_alone || !batch->ops->lock_flow)
+    if (!has_flow || !(lock.ref_count + lock.known_count))
         return workset_load(batch, ids, count);
     batch->are_places_asked = true;
-    return workset_load_flow(batch, ids, count, refs, places);
+    TRY(workset_load_flow(batch, ids, count, &lock, refs));
+    TRY(add_runs(batch, lock.known, ids));
+    return workset_keep_flow(batch, &lock);
 }
 
 cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)

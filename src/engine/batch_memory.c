@@ -4,7 +4,8 @@
  *
  * All runs that a batch has claimed are answered together, for all claims: one query
  * for their instances, then one for their steps, then one for their events.  The revision is read
- * first: what comes in between is told as a conflict.
+ * first: what comes in between is told as a conflict.  Where none of them remembers anything, which is known with their
+ * instances, the events come by the same round trip.
  */
 #include "core/effect.h"
 #include "engine/read.h"
@@ -79,11 +80,16 @@ static cairn_code read_instances(struct reading *reading)
     struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
     bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
     NEED(rows && is_found, batch->error);
+    if (batch->ops->send_memories)
+        TRY(STORE(batch, send_memories, missing, count, reading->ids, reading->count,
+                  EVENTS_AT_ONCE));
     TRY(STORE(batch, read_instances, missing, count, rows, is_found));
     for (size_t i = 0; i < count; i++) {
         if (!is_found[i])
             return fail(batch->error, CAIRN_E_INTERNAL, "a passage without instance");
-        note_instance(&reading->passages[places[i]], &rows[i]);
+        struct passage *passage = &reading->passages[places[i]];
+        note_instance(passage, &rows[i]);
+        batch->leases.items[passage->lease].instance = &rows[i];
     }
     return CAIRN_OK;
 }
@@ -265,8 +271,10 @@ cairn_code batch_add_passage(struct batch *batch, struct request *request,
     NEED(memory && note_effects(&request->arena, runner, memory), batch->error);
     struct passage *passage = list_add(&batch->arena, &batch->passages);
     NEED(passage, batch->error);
-    *passage = (struct passage){
-        .request = request, .memory = memory, .instance_id = runner->instance_id};
+    *passage = (struct passage){.request = request,
+                                .memory = memory,
+                                .instance_id = runner->instance_id,
+                                .lease = batch->leases.count};
     *ret_memory = memory;
     struct lease_view *lease = list_add(&batch->arena, &batch->leases);
     NEED(lease, batch->error);

@@ -23,7 +23,55 @@ struct known_lease {
     struct moment moment;
     int64_t now_us;
     bool is_known;
+    struct kept_run *run; /* NULL: not kept */
 };
+
+/* ---- rows that are kept --------------------------------------------------------------------- */
+
+/* Of a run with more text than this the rows are read again. */
+enum { KEPT_TEXT_MAX = 8 * 1024 };
+
+void kept_run_free(struct kept_run *run)
+{
+    if (!run)
+        return;
+    arena_done(&run->arena);
+    mem_free(run);
+}
+
+static size_t weigh(const struct row_type *type, const void *row)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < type->count; i++) {
+        const char *text =
+            column_is_text(&type->columns[i]) ? member_text(&type->columns[i], row) : NULL;
+        bytes += text ? strlen(text) : 0;
+    }
+    return bytes;
+}
+
+/* version: if the row was written and not read.  NULL: it is not worth it, or memory ran out. */
+static struct kept_run *keep(const struct lease_view *view, int64_t version)
+{
+    if (view->instance && view->instance->row_version)
+        version = view->instance->row_version;
+    if (!view->instance || !version ||
+        weigh(&instance_row_type, view->instance) + weigh(&step_row_type, view->row) >
+            KEPT_TEXT_MAX)
+        return NULL;
+    struct kept_run *run = mem_zalloc(sizeof *run);
+    if (!run)
+        return NULL;
+    run->instance = *view->instance;
+    run->runner = *view->row;
+    run->version = version;
+    run->instance.row_version = 0; /* whoever uses it writes it */
+    if (row_keep_texts(&instance_row_type, &run->instance, &run->arena) &&
+        row_keep_texts(&step_row_type, &run->runner, &run->arena))
+        return run;
+    kept_run_free(run);
+    return NULL;
+}
 
 void known_leases_init(struct known_leases *known)
 {
@@ -32,6 +80,8 @@ void known_leases_init(struct known_leases *known)
 
 void known_leases_done(struct known_leases *known)
 {
+    for (size_t i = 0; known->slots && i < SLOTS; i++)
+        kept_run_free(known->slots[i].run);
     pthread_mutex_destroy(&known->lock);
     mem_free(known->slots);
 }
@@ -59,7 +109,28 @@ static struct known_lease *slot_of(struct known_leases *known, const char *insta
     return known->slots ? &known->slots[hash_text(HASH_START, instance_id) % SLOTS] : NULL;
 }
 
+struct kept_run *known_run_take(struct known_leases *known, const char *instance_id)
+{
+    struct kept_run *run = NULL;
+    pthread_mutex_lock(&known->lock);
+    struct known_lease *slot = known->slots ? slot_of(known, instance_id) : NULL;
+    if (slot && slot->run && strcmp(slot->run->instance.id, instance_id) == 0) {
+        run = slot->run;
+        slot->run = NULL;
+    }
+    pthread_mutex_unlock(&known->lock);
+    return run;
+}
+
 /* ---- learning ------------------------------------------------------------------------------- */
+
+static void forget(struct known_lease *slot)
+{
+    slot->turn++;
+    slot->is_known = false;
+    kept_run_free(slot->run);
+    slot->run = NULL;
+}
 
 void known_leases_begin(struct local_engine *engine, struct lease_view *views, size_t count,
                         bool is_change)
@@ -70,10 +141,8 @@ void known_leases_begin(struct local_engine *engine, struct lease_view *views, s
     pthread_mutex_lock(&known->lock);
     for (size_t i = 0; i < count; i++) {
         struct known_lease *slot = slot_of(known, views[i].instance_id);
-        if (slot && is_change) {
-            slot->turn++;
-            slot->is_known = false;
-        }
+        if (slot && is_change)
+            forget(slot);
         views[i].turn = slot ? slot->turn : 0;
     }
     pthread_mutex_unlock(&known->lock);
@@ -104,25 +173,28 @@ static void learn(struct known_lease *slot, const struct step_row *row,
 }
 
 void known_leases_end(struct local_engine *engine, const struct lease_view *views, size_t count,
-                      bool is_change, bool is_good, const struct moment *moment, int64_t now_us)
+                      bool is_change, bool is_good, const struct moment *moment, int64_t now_us,
+                      int64_t version)
 {
     struct known_leases *known = &engine->known_leases;
-    if (count == 0)
-        return;
-    pthread_mutex_lock(&known->lock);
     for (size_t i = 0; i < count; i++) {
+        bool is_new = is_good && is_learnable(views[i].row);
+        struct kept_run *run = is_new ? keep(&views[i], version) : NULL;
+        pthread_mutex_lock(&known->lock);
         struct known_lease *slot = slot_of(known, views[i].instance_id);
-        if (!slot)
-            continue;
-        bool is_last = slot->turn == views[i].turn;
-        if (is_change) { /* what a reader has read during the commit may be what was before it */
-            slot->turn++;
-            slot->is_known = false;
-        }
-        if (is_last && is_good && is_learnable(views[i].row))
+        bool is_last = slot && slot->turn == views[i].turn;
+        /* What a reader has read during the commit may be what was before it. */
+        if (slot && is_change)
+            forget(slot);
+        if (is_last && is_new) {
             learn(slot, views[i].row, moment, now_us);
+            struct kept_run *before = slot->run;
+            slot->run = run ? run : before;
+            run = run ? before : NULL;
+        }
+        pthread_mutex_unlock(&known->lock);
+        kept_run_free(run);
     }
-    pthread_mutex_unlock(&known->lock);
 }
 
 /* ---- answering ------------------------------------------------------------------------------ */

@@ -14,6 +14,10 @@
  *
  * Only "it is held" is answered, with the reason to stop if there is one.  Anything else is left to the
  * store.
+ *
+ * Where a store tells versions of rows, both rows of a run are kept, the instance's and the runner's.  The next commit of
+ * the run then locks the instance without reading it: as long as the version is the same nobody has written it, and whoever
+ * stops a run, or takes its lease away, writes it.  Only a heartbeat does not, which makes the lease longer.
  */
 #ifndef ENGINE_KNOWN_LEASE_H
 #define ENGINE_KNOWN_LEASE_H
@@ -44,14 +48,28 @@ struct known_leases {
         *slots; /* by the hash of the instance's id; NULL: nothing was learnt yet */
 };
 
+/* The rows of a run as they were after a commit. */
+struct kept_run {
+    struct instance_row instance;
+    struct step_row runner;
+    int64_t version; /* of the instance's row */
+    struct arena arena;
+};
+
+void kept_run_free(struct kept_run *run); /* may be NULL */
+
+/* Takes what is kept of a run; NULL: nothing. */
+struct kept_run *known_run_take(struct known_leases *known, const char *instance_id);
+
 void known_leases_init(struct known_leases *known);
 void known_leases_done(struct known_leases *known);
 
 /* A runner row that a transaction reads or holds locked. */
 struct lease_view {
     const char *instance_id;
-    const struct step_row *row; /* NULL: nothing is to be learnt */
-    uint64_t turn;              /* of its slot, as known_leases_begin() has found it */
+    const struct step_row *row;          /* NULL: nothing is to be learnt */
+    const struct instance_row *instance; /* as it is in the store; NULL: it is not to be kept */
+    uint64_t turn;                       /* of its slot, as known_leases_begin() has found it */
 };
 
 /* Before rows are read, or before a commit that may change them; then they are also forgotten. */
@@ -59,10 +77,11 @@ void known_leases_begin(struct local_engine *engine, struct lease_view *views, s
                         bool is_change);
 
 /* Afterwards.  moment and now_us: when the transaction began, here and in the store.  A view that another
- * transaction has overtaken teaches nothing.  is_good: the rows were read or committed. */
+ * transaction has overtaken teaches nothing.  is_good: the rows were read or committed.  version: of the instances that
+ * were written; 0: unknown. */
 void known_leases_end(struct local_engine *engine, const struct lease_view *views, size_t count,
-                      bool is_change, bool is_good, const struct moment *moment,
-                      int64_t now_us);
+                      bool is_change, bool is_good, const struct moment *moment, int64_t now_us,
+                      int64_t version);
 
 /* Answers a heartbeat that extends nothing, if its lease is known to be held. */
 bool known_lease_answer(struct local_engine *engine, struct request *request);

@@ -52,6 +52,9 @@ cairn_code batch_collect_leases(struct batch *batch)
         struct lease_view *lease = list_add(&batch->arena, &batch->leases);
         NEED(lease, batch->error);
         *lease = (struct lease_view){.instance_id = id, .row = &step->row};
+        const struct workset_instance *instance = workset_find(batch, id);
+        if (instance && instance->is_written)
+            lease->instance = &instance->row;
     }
     return CAIRN_OK;
 }
@@ -97,7 +100,7 @@ static void learn(struct local_engine *engine, struct places *places, bool is_go
     for (size_t i = 0; i < places->count && is_good; i++)
         if (places->is_found[i] && places->refs[i].seq == 0)
             places->views[i].row = &places->rows[i];
-    known_leases_end(engine, places->views, places->count, false, is_good, moment, now_us);
+    known_leases_end(engine, places->views, places->count, false, is_good, moment, now_us, 0);
 }
 
 cairn_code lease_checks_run(struct local_engine *engine, struct store_session *session,

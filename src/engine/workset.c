@@ -310,13 +310,21 @@ static cairn_code add_loaded(struct batch *batch, const struct instance_row *row
 
 /* Some of their steps by the same round trip, and a question for the claims to come. */
 static cairn_code lock_flow(struct batch *batch, const struct missing *missing,
-                            const struct flow_locks *locks)
+                            struct flow_lock *lock)
 {
-    TRY(STORE(batch, send_lock_flow, missing->ids, missing->count, locks->refs, locks->count));
+    lock->ids = missing->ids;
+    lock->count = missing->count;
+    lock->rows = missing->rows;
+    lock->results = missing->results;
+    TRY(STORE(batch, send_lock_flow, lock));
     TRY(claim_look_ahead(batch));
-    TRY(STORE(batch, lock_flow, missing->ids, missing->count, locks->refs, locks->count,
-              missing->rows, missing->results, locks->steps, locks->is_found));
+    TRY(STORE(batch, lock_flow, lock));
     return claim_looked_ahead(batch);
+}
+
+cairn_code workset_add(struct batch *batch, const struct instance_row *row)
+{
+    return add_loaded(batch, row, false);
 }
 
 cairn_code workset_load(struct batch *batch, const char *const *ids, size_t count)
@@ -325,16 +333,16 @@ cairn_code workset_load(struct batch *batch, const char *const *ids, size_t coun
 }
 
 cairn_code workset_load_with(struct batch *batch, const char *const *ids, size_t count,
-                             const struct flow_locks *locks)
+                             struct flow_lock *lock)
 {
     struct missing missing;
     TRY(find_missing(batch, ids, count, has_instance, sizeof(struct instance_row), &missing));
-    if (missing.count == 0)
+    if (missing.count == 0 && !(lock && lock->known_count))
         return CAIRN_OK;
     struct instance_row *rows = missing.rows;
-    TRY(locks ? lock_flow(batch, &missing, locks)
-              : STORE(batch, lock_instances, missing.ids, missing.count, batch->is_alone, rows,
-                      missing.results));
+    TRY(lock ? lock_flow(batch, &missing, lock)
+             : STORE(batch, lock_instances, missing.ids, missing.count, batch->is_alone, rows,
+                     missing.results));
     for (size_t i = 0; i < missing.count; i++) {
         bool is_busy = missing.results[i] == LOCK_BUSY;
         if (missing.results[i] == LOCK_ABSENT)
@@ -386,6 +394,7 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
             at->row.updated_at_us = batch->tx->now_us;
         rows[count++] = at->row;
         at->flow.is_dirty = at->is_changed = at->is_told = false;
+        at->is_written = true;
         if (at->row.is_telling)
             batch_note_due(batch, batch->tx->now_us);
         if (!instance_is_final(at->row.status))

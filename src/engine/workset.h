@@ -39,6 +39,7 @@ struct workset_instance {
     bool is_busy;    /* another transaction holds it */
     bool is_bare;    /* only steps of it are in hand: its own row was neither read nor locked */
     bool is_changed; /* by an earlier request of the batch: its row is to be written */
+    bool is_written; /* and was */
     bool
         is_told; /* its chain has grown: its row is to be written, though it need not have changed */
     bool
@@ -81,19 +82,16 @@ cairn_code workset_write_jobs(struct batch *batch);
 
 /* Reads and locks the instances that are not there yet.  ids are valid. */
 cairn_code workset_load(struct batch *batch, const char *const *ids, size_t count);
-/* Steps that are locked by the same round trip: places, sorted, each once. */
-struct flow_locks {
-    const struct step_ref *refs;
-    size_t count;
-    struct step_row *steps;
-    bool *is_found;
-};
-/* locks: NULL for none. */
+/* The same, and what else `lock` names by the same round trip, which is not there, either; NULL: nothing. */
 cairn_code workset_load_with(struct batch *batch, const char *const *ids, size_t count,
-                             const struct flow_locks *locks);
+                             struct flow_lock *lock);
 /* Of none of them is anything in the workset.  Sorts the places. */
 cairn_code workset_load_flow(struct batch *batch, const char *const *ids, size_t count,
-                             struct step_ref *refs, size_t ref_count);
+                             struct flow_lock *lock, struct step_ref *refs);
+cairn_code workset_keep_flow(struct batch *batch,
+                             const struct flow_lock *lock); /* then its steps */
+/* Adds an instance that this transaction has locked. */
+cairn_code workset_add(struct batch *batch, const struct instance_row *row);
 struct workset_instance *workset_find(const struct batch *batch, const char *id); /* or NULL */
 
 /* As workset_take_job(); the steps of a new instance are written, too. */

@@ -139,19 +139,25 @@ cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, si
 
 /* The steps that reports name, and those behind them; what another claim holds is asked for when it is needed. */
 cairn_code workset_load_flow(struct batch *batch, const char *const *ids, size_t count,
-                             struct step_ref *refs, size_t ref_count)
+                             struct flow_lock *lock, struct step_ref *refs)
 {
-    struct flow_locks locks = {.refs = refs};
-    NEED((locks.steps = arena_array(&batch->arena, ref_count, sizeof *locks.steps)) &&
-             (locks.is_found = arena_array(&batch->arena, ref_count, sizeof *locks.is_found)),
+    NEED((lock->steps = arena_array(&batch->arena, lock->ref_count, sizeof *lock->steps)) &&
+             (lock->is_found =
+                  arena_array(&batch->arena, lock->ref_count, sizeof *lock->is_found)),
          batch->error);
-    locks.count = sort_refs(refs, ref_count);
-    TRY(workset_load_with(batch, ids, count, &locks));
-    for (size_t i = 0; i < locks.count; i++) {
-        const struct workset_instance *instance = workset_find(batch, refs[i].instance_id);
-        locks.is_found[i] &= instance && !instance->is_busy && is_wanted(batch, &refs[i]);
+    lock->refs = refs;
+    lock->ref_count = sort_refs(refs, lock->ref_count);
+    return workset_load_with(batch, ids, count, lock);
+}
+
+cairn_code workset_keep_flow(struct batch *batch, const struct flow_lock *lock)
+{
+    for (size_t i = 0; i < lock->ref_count; i++) {
+        const struct workset_instance *instance =
+            workset_find(batch, lock->refs[i].instance_id);
+        lock->is_found[i] &= instance && !instance->is_busy && is_wanted(batch, &lock->refs[i]);
     }
-    return keep_found(batch, refs, locks.count, locks.steps, locks.is_found);
+    return keep_found(batch, lock->refs, lock->ref_count, lock->steps, lock->is_found);
 }
 
 cairn_code workset_step(struct workset_instance *instance, int32_t seq,

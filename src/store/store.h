@@ -119,6 +119,11 @@ struct store_tx {
      * until it is known, 0: there is none.  Whoever uses it says so. */
     int64_t own_event;
     bool is_own_used;
+
+    /* Where the store has lock_flow(): if it is wanted, commit() tells the version of the rows of instances that
+     * this transaction has written.  0: it has not told. */
+    bool is_version_wanted;
+    int64_t row_version;
 };
 
 struct store_config {
@@ -139,6 +144,29 @@ enum lock_result {
     LOCK_DONE,   /* read and locked */
     LOCK_ABSENT, /* no such job */
     LOCK_BUSY    /* it exists, but another transaction holds it */
+};
+
+/* An instance whose row is known.  Every write makes a new version of a row, whoever writes. */
+struct known_instance {
+    const char *id;
+    int64_t version;
+    bool is_held; /* the answer: locked, and still of this version */
+};
+
+/* What lock_flow() locks, and where the answers go. */
+struct flow_lock {
+    struct known_instance *known; /* not read */
+    size_t known_count;
+
+    const char *const *ids; /* instances to be read; as in lock_instances() */
+    size_t count;
+    struct instance_row *rows;
+    enum lock_result *results;
+
+    const struct step_ref *refs; /* sorted, each once */
+    size_t ref_count;
+    struct step_row *steps;
+    bool *is_found;
 };
 
 /* The worker that leases a row. */

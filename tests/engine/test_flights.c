@@ -355,3 +355,142 @@ TEST(steps_are_looked_for_with_the_commit_of_jobs)
           "what was found is not asked for");
     rig_done(&rig);
 }
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static const char *text_of(const struct rig *rig, const char *sql, char *ret_text, size_t size)
+{
+    PGconn *conn = PQconnectdb(rig->url);
+    PGresult *result = PQexec(conn, sql);
+    CHECK(PQresultStatus(result) == PGRES_COMMAND_OK || PQntuples(result) == 1, "%s",
+          PQerrorMessage(conn));
+    snprintf(ret_text, size, "%s", PQntuples(result) ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+    PQfinish(conn);
+    return ret_text;
+}
+
+static void begin_functions(struct rig *rig, const cairn_task **ret_tasks)
+{
+    rig_init(rig, 60000);
+    for (size_t i = 0; i < PAIR; i++)
+        ret_tasks[i] = &rig_claim_function(rig)->out.page.tasks[0];
+}
+
+/* One more step of each. */
+static uint64_t commit_all(struct rig *rig, const cairn_task *const *tasks, int32_t place)
+{
+    struct request *commits[PAIR];
+    for (size_t i = 0; i < PAIR; i++) {
+        commits[i] = rig_commit(tasks[i], place, tasks[i]->memory->revision + place - 1);
+        commits[i]->in.commit.extend_ms = 1000; /* the lease is much longer */
+    }
+    return trips_of(rig, commits, PAIR);
+}
+
+TEST(a_batch_of_steps_of_functions_waits_twice)
+{
+    struct rig rig;
+    const cairn_task *tasks[PAIR];
+    uint64_t least = 0;
+    begin_functions(&rig, tasks);
+    for (int try = 0; try < TRIES; try++)
+        note_least(&least, commit_all(&rig, tasks, try + 1));
+    CHECK_INT(least, 2);
+    rig_done(&rig);
+}
+
+/* What the engine has written is not read again, and the lease is not touched: so nobody waits for who holds it. */
+TEST(a_step_of_a_function_needs_nothing_of_the_row_that_has_the_lease)
+{
+    struct rig rig;
+    const cairn_task *tasks[PAIR];
+    begin_functions(&rig, tasks);
+    PGconn *foreign = PQconnectdb(rig.url);
+    PQclear(PQexec(foreign, "BEGIN; SELECT FROM workflow.workflow_step FOR UPDATE"));
+    CHECK_INT(PQtransactionStatus(foreign), PQTRANS_INTRANS);
+    CHECK_INT(commit_all(&rig, tasks, 1), 2);
+    CHECK_INT(commit_all(&rig, tasks, 2), 2);
+    PQfinish(foreign);
+    rig_done(&rig);
+}
+
+/* Whoever has written an instance since, the commit sees it. */
+TEST(a_row_that_was_written_elsewhere_is_read_again)
+{
+    struct rig rig;
+    const cairn_task *tasks[PAIR];
+    char text[64];
+    begin_functions(&rig, tasks);
+    text_of(&rig, "UPDATE workflow.workflow_instance SET child_count = 7", text, sizeof text);
+    CHECK(commit_all(&rig, tasks, 1) > 2, "it was not read");
+    text_of(&rig, "UPDATE workflow.workflow_instance SET child_count = child_count + 1", text,
+            sizeof text);
+    CHECK(commit_all(&rig, tasks, 2) > 2, "it was not read");
+    CHECK_INT(commit_all(&rig, tasks, 3), 2);
+    CHECK_STR(text_of(&rig,
+                      "SELECT string_agg(child_count || ' ' || places, ', ') FROM "
+                      "workflow.workflow_instance",
+                      text, sizeof text),
+              "8 4, 8 4");
+    rig_done(&rig);
+}
+
+/* A cancel from elsewhere is told, although the rows were known. */
+TEST(a_run_whose_rows_are_known_is_told_of_a_cancel_elsewhere)
+{
+    struct rig rig;
+    const cairn_task *tasks[PAIR];
+    cairn_engine *other;
+    cairn_error error = {0};
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    begin_functions(&rig, tasks);
+    commit_all(&rig, tasks, 1);
+    options.url = rig.url;
+    options.virtual_clock = true;
+    options.start_us = RIG_START_S * US_PER_SEC;
+    CHECK_OK(cairn_open(&options, &other, &error));
+    CHECK_OK(cairn_instance_cancel(other, tasks[0]->instance_id, "me", "why", &error));
+    cairn_close(other);
+    struct request *commit = rig_commit(tasks[0], 2, tasks[0]->memory->revision + 1);
+    CHECK_INT(rig_do(&rig, commit), CAIRN_OK);
+    CHECK_STR(commit->out.committed.stop, "cancelled");
+    rig_done(&rig);
+}
+
+/* Ends a run and claims the next. */
+static struct request *end_run(const cairn_task *task, int64_t revision)
+{
+    static const char *const types[] = {"f"};
+    struct request *request = rig_commit(task, 1, revision);
+    request->in.commit.outcome = PASSAGE_COMPLETE;
+    request->in.commit.extend_ms = 0;
+    request->in.commit.is_claiming = true;
+    request->in.commit.claim = (cairn_claim_options)CAIRN_CLAIM_DEFAULTS;
+    request->in.commit.claim.worker = "w";
+    request->in.commit.claim.types = types;
+    request->in.commit.claim.type_count = 1;
+    return request;
+}
+
+TEST(a_batch_that_ends_and_claims_functions_waits_four_times)
+{
+    struct rig rig;
+    const cairn_task *tasks[PAIR];
+    uint64_t least = 0;
+    begin_functions(&rig, tasks);
+    for (size_t i = 0; i < PAIR * TRIES; i++)
+        CHECK_INT(rig_do(&rig, rig_start("f")), CAIRN_OK);
+    for (int try = 0; try < TRIES; try++) {
+        struct request *ends[PAIR];
+        for (size_t i = 0; i < PAIR; i++)
+            ends[i] = end_run(tasks[i], tasks[i]->memory->revision);
+        note_least(&least, trips_of(&rig, ends, PAIR));
+        for (size_t i = 0; i < PAIR; i++) {
+            CHECK_INT(ends[i]->out.page.count, 1);
+            tasks[i] = &ends[i]->out.page.tasks[0];
+        }
+    }
+    CHECK_INT(least, 4 + TIMER);
+    rig_done(&rig);
+}

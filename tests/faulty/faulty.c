@@ -168,6 +168,8 @@ static void copy_facts(struct store_tx *to, const struct store_tx *from)
     to->now_us = from->now_us;
     to->own_event = from->own_event;
     to->is_own_used = from->is_own_used;
+    to->is_version_wanted = from->is_version_wanted;
+    to->row_version = from->row_version;
 }
 
 cairn_code faulty_begin(struct store_session *base, struct arena *arena,
@@ -216,6 +218,7 @@ cairn_code faulty_commit(struct store_tx *tx, bool is_ready_made, cairn_error *r
         return say_failed(fault, FAULTY_COMMIT, reterr);
     }
     cairn_code code = inner_ops(tx)->commit(inner, is_ready_made, reterr);
+    copy_facts(tx, inner);
     if (!code && fault.code)
         return say_failed(fault, FAULTY_COMMIT, reterr);
     return code;
@@ -302,6 +305,8 @@ struct store *faulty_wrap(struct store *inner, uint64_t seed, double chance)
         store->ops.look_for_tasks = NULL;
     if (!inner->ops->lock_flow)
         store->ops.lock_flow = NULL;
+    if (!inner->ops->send_memories)
+        store->ops.send_memories = NULL;
     store->base = (struct store){.ops = &store->ops, .clock = inner->clock};
     return &store->base;
 }

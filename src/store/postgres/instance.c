@@ -72,14 +72,59 @@ cairn_code postgres_read_instances(struct store_tx *tx, const char *const *ids, 
     if (count == 0)
         return CAIRN_OK;
     param_uuids(&params, ids, count);
-    TRY(postgres_ask(tx, PG_READ_INSTANCES, &params, &reader, reterr));
+    TRY(postgres_take_or_ask(tx, PG_READ_INSTANCES, &params, &reader, reterr));
     memset(ret_is_found, 0, count * sizeof *ret_is_found);
     for (; reader.row < reader.count; reader.row++) {
         size_t place = (size_t)value_int(&reader, 0) - 1;
-        postgres_read_row(&reader, 1, &instance_row_type, &ret_rows[place]);
+        postgres_read_row(&reader, 2, &instance_row_type, &ret_rows[place]);
+        ret_rows[place].row_version = value_int(&reader, 1);
         ret_is_found[place] = true;
     }
     return reader.failed ? fail_memory(reterr) : CAIRN_OK;
+}
+
+/* ---- rows that are known -------------------------------------------------------------------- */
+
+cairn_code postgres_send_lock_known(struct store_tx *tx, const struct known_instance *known,
+                                    size_t count, cairn_error *reterr)
+{
+    struct postgres_columns columns = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    for (size_t i = 0; i < count; i++) {
+        columns_uuid(&columns, known[i].id);
+        columns_int(&columns, (int32_t)(uint32_t)known[i].version); /* as wide as xmin */
+        columns_end_row(&columns);
+    }
+    param_columns_copied(&params, &columns);
+    return postgres_send(postgres_session_of(tx), PG_LOCK_KNOWN, &params, reterr);
+}
+
+cairn_code postgres_take_lock_known(struct store_tx *tx, struct known_instance *known,
+                                    cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    TRY(postgres_take(tx, PG_LOCK_KNOWN, &reader, reterr));
+    for (; reader.row < reader.count; reader.row++) {
+        postgres_move_clock(tx, &reader);
+        known[value_int(&reader, 1) - 1].is_held = true;
+    }
+    return CAIRN_OK;
+}
+
+cairn_code postgres_send_version(struct store_tx *tx, cairn_error *reterr)
+{
+    tx->row_version = 0;
+    return tx->is_version_wanted
+               ? postgres_send(postgres_session_of(tx), PG_OWN_VERSION, NULL, reterr)
+               : CAIRN_OK;
+}
+
+void postgres_take_version(struct store_tx *tx)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    cairn_error ignored;
+    if (tx->is_version_wanted && !postgres_take(tx, PG_OWN_VERSION, &reader, &ignored))
+        tx->row_version = value_int(&reader, 0);
 }
 
 cairn_code postgres_count_instances(struct store_tx *tx, uint64_t *ret_counts,

@@ -25,7 +25,8 @@
 #define PROTOTYPE(name) store_##name##_fn postgres_##name;
 /* Those that may be left out, and are not. */
 #define POSTGRES_FUNCTIONS(X) \
-    X(send_insert_jobs) X(send_complete_jobs) X(look_for_tasks) X(send_lock_flow) X(lock_flow)
+    X(send_insert_jobs)       \
+    X(send_complete_jobs) X(look_for_tasks) X(send_lock_flow) X(lock_flow) X(send_memories)
 STORE_FUNCTIONS(PROTOTYPE)
 POSTGRES_FUNCTIONS(PROTOTYPE)
 #undef PROTOTYPE
@@ -238,6 +239,10 @@ struct postgres_reader {
 cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,
                         const struct postgres_params *params,
                         struct postgres_reader *ret_reader, cairn_error *reterr);
+/* The same, unless it was sent before. */
+cairn_code postgres_take_or_ask(struct store_tx *tx, enum postgres_query query,
+                                const struct postgres_params *params,
+                                struct postgres_reader *ret_reader, cairn_error *reterr);
 void reader_done(struct postgres_reader *reader);
 
 /* A value of the row; NULL, false, 0 for null.  Texts are copied into the arena: NULL with
@@ -374,6 +379,17 @@ void postgres_forget_due(struct postgres_store *store);
 /* A commit asks for the next timer, if what is known of it is about to grow old; and gets the answer. */
 cairn_code postgres_send_due(struct store_tx *tx, cairn_error *reterr);
 void postgres_take_due(struct store_tx *tx);
+
+/* What send_memories() has asked for too early. */
+cairn_code postgres_drop_signals(struct store_tx *tx, cairn_error *reterr);
+
+/* Of lock_flow(): the instances whose rows are known.  And of the commit: the version of what it has written. */
+cairn_code postgres_send_lock_known(struct store_tx *tx, const struct known_instance *known,
+                                    size_t count, cairn_error *reterr);
+cairn_code postgres_take_lock_known(struct store_tx *tx, struct known_instance *known,
+                                    cairn_error *reterr);
+cairn_code postgres_send_version(struct store_tx *tx, cairn_error *reterr);
+void postgres_take_version(struct store_tx *tx);
 
 /* The answer to look_for_tasks(), which has come with that of lock_flow() or the commit. */
 void postgres_looked(struct store_tx *tx);

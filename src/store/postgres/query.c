@@ -279,6 +279,15 @@ cairn_code postgres_take(struct store_tx *tx, enum postgres_query query,
     return CAIRN_OK;
 }
 
+cairn_code postgres_take_or_ask(struct store_tx *tx, enum postgres_query query,
+                                const struct postgres_params *params,
+                                struct postgres_reader *ret_reader, cairn_error *reterr)
+{
+    return postgres_is_sent(postgres_session_of(tx), query)
+               ? postgres_take(tx, query, ret_reader, reterr)
+               : postgres_ask(tx, query, params, ret_reader, reterr);
+}
+
 cairn_code postgres_ask(struct store_tx *tx, enum postgres_query query,
                         const struct postgres_params *params,
                         struct postgres_reader *ret_reader, cairn_error *reterr)

@@ -109,7 +109,7 @@ cairn_code postgres_read_rows(struct store_tx *tx, enum postgres_query query,
                               cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    TRY(postgres_ask(tx, query, params, &reader, reterr));
+    TRY(postgres_take_or_ask(tx, query, params, &reader, reterr));
     assert((size_t)reader.count <= room);
     (void)room;
     for (char *row = ret_rows; reader.row < reader.count; reader.row++, row += type->size)

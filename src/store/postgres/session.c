@@ -234,12 +234,16 @@ cairn_code postgres_commit(struct store_tx *tx, bool is_ready_made, cairn_error 
     if (!code)
         code = postgres_send_due(tx, reterr);
     if (!code)
+        code = postgres_send_version(tx, reterr);
+    if (!code)
         code = postgres_run(session, PG_COMMIT, NULL, &result, reterr);
     /* The server answers COMMIT of a broken transaction with ROLLBACK. */
     if (!code && strcmp(PQcmdStatus(result), "COMMIT") != 0)
         code = fail(reterr, CAIRN_E_STORE, "could not commit: the transaction had failed");
     if (!code)
         postgres_take_due(tx);
+    if (!code)
+        postgres_take_version(tx);
     if (!code)
         postgres_looked(tx);
     end_transaction(session);

@@ -43,14 +43,42 @@ cairn_code postgres_find_signal(struct store_tx *tx, const char *instance_id, co
     return postgres_read_one(tx, PG_FIND_SIGNAL, &params, &signal_row_type, ret_row, reterr);
 }
 
-cairn_code postgres_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
-                                 int64_t after, struct signal_row *ret_rows, size_t room,
-                                 size_t *ret_count, cairn_error *reterr)
+static struct postgres_params untaken_params(struct store_tx *tx, const char *const *ids,
+                                             size_t count, int64_t after, size_t room)
 {
     struct postgres_params params = {.arena = tx->arena};
     param_uuids(&params, ids, count);
     param_int(&params, after);
     param_int(&params, (int64_t)room);
+    return params;
+}
+
+cairn_code postgres_send_memories(struct store_tx *tx, const char *const *ids, size_t count,
+                                  const char *const *signal_ids, size_t signal_count,
+                                  size_t room, cairn_error *reterr)
+{
+    struct postgres_session *session = postgres_session_of(tx);
+    struct postgres_params named = {.arena = tx->arena};
+    struct postgres_params untaken = untaken_params(tx, signal_ids, signal_count, 0, room);
+    param_uuids(&named, ids, count);
+    TRY(postgres_send(session, PG_READ_INSTANCES, &named, reterr));
+    return postgres_send(session, PG_LIST_SIGNALS, &untaken, reterr);
+}
+
+/* Those that were sent for are too old. */
+cairn_code postgres_drop_signals(struct store_tx *tx, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    return postgres_is_sent(postgres_session_of(tx), PG_LIST_SIGNALS)
+               ? postgres_take(tx, PG_LIST_SIGNALS, &reader, reterr)
+               : CAIRN_OK;
+}
+
+cairn_code postgres_list_signals(struct store_tx *tx, const char *const *ids, size_t count,
+                                 int64_t after, struct signal_row *ret_rows, size_t room,
+                                 size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = untaken_params(tx, ids, count, after, room);
     *ret_count = 0;
     return postgres_read_rows(tx, PG_LIST_SIGNALS, &params, &signal_row_type, ret_rows, room,
                               ret_count, reterr);

@@ -111,28 +111,34 @@ cairn_code postgres_lock_steps(struct store_tx *tx, const struct step_ref *refs,
     return run_places(tx, PG_LOCK_STEPS, refs, count, ret_rows, ret_is_found, reterr);
 }
 
-cairn_code postgres_send_lock_flow(struct store_tx *tx, const char *const *ids, size_t count,
-                                   const struct step_ref *refs, size_t ref_count,
+cairn_code postgres_send_lock_flow(struct store_tx *tx, const struct flow_lock *lock,
                                    cairn_error *reterr)
 {
     struct postgres_session *session = postgres_session_of(tx);
     struct postgres_params named = {.arena = tx->arena}, ranges = {.arena = tx->arena};
-    param_uuids(&named, ids, count);
-    add_ranges(&ranges, refs, ref_count);
-    TRY(postgres_send(session, PG_LOCK_INSTANCES, &named, reterr));
-    return postgres_send(session, PG_LOCK_FREE_STEPS, &ranges, reterr);
+    param_uuids(&named, lock->ids, lock->count);
+    add_ranges(&ranges, lock->refs, lock->ref_count);
+    if (lock->known_count)
+        TRY(postgres_send_lock_known(tx, lock->known, lock->known_count, reterr));
+    if (lock->count)
+        TRY(postgres_send(session, PG_LOCK_INSTANCES, &named, reterr));
+    return lock->ref_count ? postgres_send(session, PG_LOCK_FREE_STEPS, &ranges, reterr)
+                           : CAIRN_OK;
 }
 
-cairn_code postgres_lock_flow(struct store_tx *tx, const char *const *ids, size_t count,
-                              const struct step_ref *refs, size_t ref_count,
-                              struct instance_row *ret_rows, enum lock_result *ret_results,
-                              struct step_row *ret_steps, bool *ret_is_found,
+cairn_code postgres_lock_flow(struct store_tx *tx, const struct flow_lock *lock,
                               cairn_error *reterr)
 {
-    if (!postgres_is_sent(postgres_session_of(tx), PG_LOCK_INSTANCES))
-        TRY(postgres_send_lock_flow(tx, ids, count, refs, ref_count, reterr));
-    TRY(postgres_lock_instances(tx, ids, count, false, ret_rows, ret_results, reterr));
-    TRY(run_places(tx, PG_LOCK_FREE_STEPS, refs, ref_count, ret_steps, ret_is_found, reterr));
+    const struct postgres_session *session = postgres_session_of(tx);
+    if (!postgres_is_sent(session, PG_LOCK_KNOWN) &&
+        !postgres_is_sent(session, PG_LOCK_INSTANCES))
+        TRY(postgres_send_lock_flow(tx, lock, reterr));
+    if (lock->known_count)
+        TRY(postgres_take_lock_known(tx, lock->known, reterr));
+    TRY(postgres_lock_instances(tx, lock->ids, lock->count, false, lock->rows, lock->results,
+                                reterr));
+    TRY(run_places(tx, PG_LOCK_FREE_STEPS, lock->refs, lock->ref_count, lock->steps,
+                   lock->is_found, reterr));
     postgres_looked(tx);
     return CAIRN_OK;
 }
@@ -207,6 +213,7 @@ cairn_code postgres_list_memos(struct store_tx *tx, const struct step_ref *after
     *ret_count = 0;
     if (count == 0)
         return CAIRN_OK;
+    TRY(postgres_drop_signals(tx, reterr));
     for (size_t i = 0; i < count; i++) {
         columns_uuid(&columns, after[i].instance_id);
         columns_int(&columns, after[i].seq);

@@ -99,6 +99,29 @@ SELECT clock_timestamp(), locked.*
  ORDER BY locked.id COLLATE "C"
 
 
+-- name: lock_known
+-- doing: lock instances
+-- Locks rows that nobody has written since a transaction that we know of, and that no other transaction holds.
+--
+--   $1, $2  ids, and the numbers of those transactions
+--
+-- The first column is the database's clock, as in lock_instances; then which of the given ones a row is, from 1.
+SELECT clock_timestamp(), given.ordinal
+  FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS given (id, version, ordinal)
+ CROSS JOIN LATERAL (
+       SELECT
+         FROM workflow.workflow_instance AS i
+        WHERE i.id = given.id
+          AND i.xmin = given.version
+          FOR NO KEY UPDATE SKIP LOCKED) AS i
+
+
+-- name: own_version
+-- doing: commit
+-- The number of this transaction, which the rows that it has written have as xmin; NULL: it has written none.
+SELECT pg_current_xact_id_if_assigned()::text::bigint
+
+
 -- name: update_instances
 -- doing: write instances
 -- Writes the columns that may change, of rows that this transaction has locked.
@@ -125,8 +148,8 @@ SELECT {instance.columns i}
 --
 --   $1  their ids
 --
--- The first column says which of the given ones a row is, from 1.
-SELECT given.ordinal,
+-- The first column says which of the given ones a row is, from 1; the second which transaction has written it.
+SELECT given.ordinal, i.xmin::text::bigint,
        {instance.columns i}
   FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, ordinal)
   JOIN workflow.workflow_instance AS i ON i.id = given.id
