@@ -381,13 +381,17 @@ static void say_stopped(struct saying *s, const struct why_other *facts)
     saying_error(s, "error", facts->step->row->error);
 }
 
-static void say_step_failed(struct saying *s, const struct why_other *facts)
+static void say_failure(struct saying *s, const struct step_row *row)
 {
-    const struct step_row *row = facts->step->row;
     saying_add(s, "Failed after ");
     saying_calls(s, row->attempts);
     saying_add(s, ": {error}.");
     saying_error(s, "error", row->error ? row->error : row->undo_error);
+}
+
+static void say_step_failed(struct saying *s, const struct why_other *facts)
+{
+    say_failure(s, facts->step->row);
     if (facts->instance->status == INSTANCE_FAILED)
         saying_offer(s, "retry", NULL, NULL, "cairn retry %", facts->instance->id);
 }
@@ -398,6 +402,10 @@ static void say_undone(struct saying *s, const struct why_other *facts)
     if (row->kind == KIND_START && row->output && !row->task_type) {
         saying_add(s, "Its child was rolled back.");
         return;
+    }
+    if (row->error) {
+        say_failure(s, row);
+        saying_add(s, " ");
     }
     if (!row->task_type || !facts->step->config->compensation.handler) {
         saying_add(s, "Had nothing to undo.");

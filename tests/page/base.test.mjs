@@ -23,6 +23,7 @@ const { duration, durationMs, exactDuration, relative, formatTime, moment, utc }
 const { cronWords } = await load("cron");
 const { readQuery, writeQuery, changed } = await load("query");
 const { layout, namesBefore, readPlan, BOX } = await load("layout");
+const { isUndone, waysTaken } = await load("ways");
 const { labelled, ticks } = await load("ticks");
 const { visible, shortId, bytes } = await load("text");
 
@@ -157,6 +158,65 @@ test("a plan is read from its definition, and long ones are folded", () => {
     assert.equal(layout(many, new Set(["list:s0"])).boxes.length, 200);
     assert.equal(layout([{ name: "f", kind: "fork", lists: Array.from({ length: 84 }, (_, index) => ({ label: String(index), elements: [{ name: `b${index}`, kind: "task" }] })) }]).boxes[0].folded, 84);
     assert.ok(BOX.width > 0);
+});
+
+/** Of the demo's order: which lines were gone along, by the status of its steps. */
+function linesOf(stands) {
+    const plan = readPlan([{ step: "reserve", compensation: { handler: "refund" } }, { condition: "is_large", then: [{ human: "approval" }] },
+        { fork: "fulfilment", branches: [[{ step: "pack" }, { step: "ship" }], [{ condition: "is_paper", then: [{ step: "print" }], else: [{ step: "mail" }] }]] }, { step: "thank" }]);
+    const drawing = layout(plan), rows = new Map(Object.entries(stands).map(([name, it]) => [name, typeof it === "string" ? { status: it, error: null, started_at: "2026-11-15T12:00:00Z" } : it]));
+    const isTaken = waysTaken(plan, drawing, rows);
+    return Object.fromEntries(drawing.lines.map((line) => [`${line.from} ${line.list ? `${line.list.split("/")[1]} ` : ""}${line.to}`.replaceAll(" \u2192", "_join"), isTaken(line)]));
+}
+
+test("a line is taken when what it comes from has been left", () => {
+    const failed = { status: "rolled_back", error: "no carrier", started_at: "2026-11-15T12:00:00Z" };
+    let lines = linesOf({ reserve: "completed", is_large: "completed", approval: "waiting_decision", fulfilment: "pending", fulfilment_join: "pending" });
+    assert.deepEqual(lines, { "reserve is_large": true, "is_large then approval": true, "approval is_large_join": false, "is_large else is_large_join": false, "is_large_join fulfilment": false,
+        "fulfilment 1 pack": false, "pack ship": false, "ship fulfilment_join": false, "fulfilment 2 is_paper": false, "is_paper then print": false, "print is_paper_join": false,
+        "is_paper else mail": false, "mail is_paper_join": false, "is_paper_join fulfilment_join": false, "fulfilment_join thank": false });
+    // One branch is through, by its second list; the other is under way.
+    lines = linesOf({ reserve: "completed", is_large: "completed", approval: "skipped", fulfilment: "completed", pack: "completed", ship: "running", is_paper: "completed", print: { status: "skipped", error: null, started_at: null }, mail: "completed", fulfilment_join: "pending", thank: "pending" });
+    assert.equal(lines["is_large else is_large_join"], true);
+    assert.equal(lines["is_large then approval"], false);
+    assert.equal(lines["pack ship"], true);
+    assert.equal(lines["ship fulfilment_join"], false);
+    assert.equal(lines["is_paper then print"], false);
+    assert.equal(lines["mail is_paper_join"], true);
+    assert.equal(lines["is_paper_join fulfilment_join"], true);
+    assert.equal(lines["fulfilment_join thank"], false);
+    // What was rolled back after it had completed was left; what had failed was not.
+    lines = linesOf({ reserve: "rolled_back", is_large: "rolled_back", approval: "skipped", fulfilment: "rolled_back", pack: "rolled_back", ship: failed, is_paper: "rolled_back", print: "rolled_back", fulfilment_join: "pending", thank: "pending" });
+    assert.equal(lines["pack ship"], true);
+    assert.equal(lines["ship fulfilment_join"], false);
+    assert.equal(lines["print is_paper_join"], true);
+    assert.equal(lines["fulfilment_join thank"], false);
+    lines = linesOf({ reserve: "completed", is_large: "completed", approval: "confirmed", fulfilment: "completed", pack: "completed", ship: "completed", is_paper: "completed", print: "completed", fulfilment_join: "completed", thank: "ready" });
+    assert.deepEqual(Object.keys(lines).filter((it) => !lines[it]), ["is_large else is_large_join", "is_paper else mail", "mail is_paper_join"]);
+});
+
+test("lines of folded steps and branches follow what is hidden", () => {
+    const many = Array.from({ length: 200 }, (_, index) => ({ name: `s${index}`, kind: "task" })), plan = [{ name: "f", kind: "fork", lists: Array.from({ length: 30 }, (_, index) => ({ label: String(index), elements: [{ name: `b${index}`, kind: "task" }] })) }, ...many];
+    const isTaken = (stands, from, to) => { const drawing = layout(plan), taken = waysTaken(plan, drawing, new Map(Object.entries(stands).map(([name, status]) => [name, { status }]))); return taken(drawing.lines.find((it) => it.from === from && it.to === to)); };
+    const drawing = layout(plan), fold = drawing.boxes.find((it) => it.kind === "folded").name, [before, after] = [drawing.lines.find((it) => it.to === fold).from, drawing.lines.find((it) => it.from === fold).to];
+    assert.equal(isTaken({ f: "completed", b0: "completed", f_join: "pending" }, "f", "f \u2192"), false);
+    assert.equal(isTaken({ f: "completed", b0: "completed", f_join: "completed" }, "f", "f \u2192"), true);
+    assert.equal(isTaken({ [before]: "completed" }, before, fold), false);
+    assert.equal(isTaken({ [before]: "completed", s60: "running" }, before, fold), true);
+    assert.equal(isTaken({ s60: "running" }, fold, after), false);
+    assert.equal(isTaken({ [after]: "ready" }, fold, after), true);
+});
+
+test("undone is what something was called for", () => {
+    const [pack, ship, child] = readPlan([{ step: "pack", compensation: { handler: "unpack" } }, { step: "ship" }, { start: "child", workflow: "w" }]);
+    const rolled = { status: "rolled_back", error: null, started_at: "2026-11-15T12:00:00Z" };
+    assert.equal(isUndone(pack, rolled), true);
+    assert.equal(isUndone(pack, { ...rolled, error: "broken" }), true);
+    assert.equal(isUndone(pack, { ...rolled, started_at: null }), false);
+    assert.equal(isUndone(pack, { ...rolled, status: "completed" }), false);
+    assert.equal(isUndone(ship, rolled), false);
+    assert.equal(isUndone(ship, { ...rolled, error: "no carrier" }), false);
+    assert.equal(isUndone(child, rolled), true);
 });
 
 // ---- colours ---------------------------------------------------------------------------------------

@@ -101,6 +101,8 @@ shared("a decision is made on the instance", async (server, { page, id, open }) 
     const ways = (isTaken) => page.locator(`[data-testid=edge][data-from=is_large][data-taken=${isTaken}]`);
     await seen(page.locator("[data-testid=node][data-step=approval][data-status=waiting_decision]"));
     assert.deepEqual([await ways(true).count(), await ways(false).count()], [1, 1]);
+    // It has not been left yet.
+    assert.equal(await page.locator("[data-testid=edge][data-from=approval]").getAttribute("data-taken"), "false");
     await open(`instances/${instance}?tab=steps`);
     const row = page.locator("[data-testid=step-row][data-step=approval][data-status=waiting_decision]");
     await seen(row);
@@ -113,6 +115,21 @@ shared("a decision is made on the instance", async (server, { page, id, open }) 
     await seen(page.locator("[data-testid=step-row][data-step=approval][data-status=confirmed]"));
     await seen(id("decision").getByText("ada"));
     await server.complete(await server.claim("t.ship"), {});
+});
+
+shared("a step that failed says so, though the saga has rolled it back", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: undo\nversion: 1\nsteps:\n  - step: reserve\n    handler: u.reserve\n    compensation: {handler: u.release}\n  - step: pack\n    handler: u.pack\n  - step: ship\n    handler: u.ship\n    max_attempts: 1\n");
+    const instance = await start(server, "{}", "undo-1", "undo");
+    for (const type of ["u.reserve", "u.pack"]) await server.complete(await server.claim(type), {});
+    await server.dead(await server.claim("u.ship"), "no carrier");
+    await server.complete(await server.claim("u.release"), {});
+    await open(`instances/${instance}?tab=graph`);
+    const node = (step) => page.locator(`[data-testid=node][data-step=${step}][data-status=rolled_back]`);
+    await seen(node("reserve").getByText("undone, 1."));
+    await seen(node("pack").getByText("nothing to undo"));
+    await seen(node("ship").getByText("1/1 failed"));
+    await node("ship").click();
+    await seen(id("drawer").getByText("Failed after 1 call: no carrier. Had nothing to undo."));
 });
 
 shared("a signal is sent from the sentence, and the same id changes nothing", async (server, { page, id, open }) => {

@@ -633,9 +633,17 @@ TEST(steps_that_are_not_under_way)
     row->status = STEP_ROLLED_BACK;
     row->finished_at_us = NOW;
     check_other(look, &other, "undone", "ended",
+                "Failed after 3 calls: no carrier. Undone by shop.unship 2026-11-16T12:00:00.000Z.",
+                "");
+    row->error = NULL;
+    check_other(look, &other, "undone", "ended",
                 "Undone by shop.unship 2026-11-16T12:00:00.000Z.", "");
     look->configs[0].compensation.handler = NULL;
     check_other(look, &other, "undone", "ended", "Had nothing to undo.", "");
+    row->error = "no carrier";
+    check_other(look, &other, "undone", "ended",
+                "Failed after 3 calls: no carrier. Had nothing to undo.", "");
+    row->error = NULL;
     row->status = STEP_COMPLETED;
     row->started_at_us = NOW - SEC(2);
     row->attempts = 0;

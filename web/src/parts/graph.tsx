@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { BOX, joinName, layout, namesOf, type Box, type Element as PlanElement, type Line } from "../base/layout";
+import { BOX, eachElement, layout, type Box, type Element as PlanElement, type Line } from "../base/layout";
+import { isEntered, isUndone, waysTaken } from "../base/ways";
 import { here, setQuery } from "../base/place";
 import { now } from "../base/clock";
 import { duration } from "../base/time";
@@ -44,29 +45,26 @@ function summary(parts: string[][], byName: Map<string, StepRow>): string {
 
 function Node({ box, step, undone, focus, byName, note }: { box: Box; step: StepRow | undefined; undone: number; focus: boolean; byName: Map<string, StepRow>; note: string | undefined }) {
     const status = step?.status ?? "";
-    const isTaken = status !== "" && !["pending", "skipped"].includes(status);
+    const isTaken = isEntered(step);
+    // Where nothing was undone, what happened before stays in sight: a step that failed looks failed.
+    const isLeft = status === "rolled_back" && !undone, look = isLeft && step?.error ? "failed" : status;
     const isFold = box.kind === "folded" || !!box.folded;
     const many = box.parts ? summary(box.parts, byName) : "";
     const name = box.kind === "folded" ? `${grouped(box.folded!)} steps${many && ` ${many}`}` : visible(box.name);
-    const second = box.kind === "folded" ? "unfold" : isFold ? `${box.folded} branches${many && `: ${many}`}` : undone ? `undone, ${undone}.` : note ? note : status === "skipped" ? "not taken" : took(step) || (status && status !== "completed" ? words(status) : "");
+    const second = box.kind === "folded" ? "unfold" : isFold ? `${box.folded} branches${many && `: ${many}`}` : undone ? `undone, ${undone}.` : note ? note : status === "skipped" && !isTaken ? "not taken" : isLeft && !step?.error && step?.kind === "task" ? "nothing to undo" : took(step) || (status && status !== "completed" ? words(status) : "");
     if (box.kind === "join")
         return <g data-testid="node" data-step={box.name} data-kind="join" class="node join"><rect x={box.x} y={box.y + 8} width={box.width} height={box.height - 16} rx={3} /></g>;
     return (
         <g data-testid={isFold ? "fold" : "node"} data-step={box.name} data-seq={step?.seq} data-status={status} data-kind={box.kind} data-taken={isTaken} role="button" tabindex={focus ? 0 : -1}
            aria-label={`${cut(name, 16)} ${cut(second, 20)}, ${words(box.kind)}${status && `, ${words(status)}`}`}
-           class={`node g-${status ? groupOf(status) : "plan"}${CURRENT.has(status) ? " current" : ""}${isTaken ? "" : " dim"}`}
+           class={`node g-${status ? groupOf(look) : "plan"}${CURRENT.has(status) ? " current" : ""}${isTaken ? "" : " dim"}`}
            data-tip={`${name}${box.handler ? `\n${box.handler}` : ""}${step?.error ? `\n${visible(step.error)}` : ""}`} transform={`translate(${box.x} ${box.y})`}>
             <rect class="shape" width={box.width} height={box.height} rx={box.kind === "condition" ? 26 : box.kind === "fork" ? 2 : 6} />
-            <g transform="translate(10 9)" aria-hidden="true"><Icon name={box.kind === "task" || !step ? (step ? iconOf(status) : KIND_ICON[box.kind] ?? "box") : KIND_ICON[box.kind] ?? "box"} size={14} /></g>
+            <g transform="translate(10 9)" aria-hidden="true"><Icon name={box.kind === "task" || !step ? (step ? iconOf(look) : KIND_ICON[box.kind] ?? "box") : KIND_ICON[box.kind] ?? "box"} size={14} /></g>
             <text class="name" x={30} y={21}>{cut(name, box.kind === "condition" ? 14 : 16)}</text>{" "}
             <text class="second" x={30} y={39}>{cut(second, 20)}</text>
         </g>
     );
-}
-
-/** Lists that were not entered: all their steps are pending or skipped. */
-function isEntered(names: string[], byName: Map<string, StepRow>): boolean {
-    return names.some((name) => { const step = byName.get(name); return !!step && !["pending", "skipped"].includes(step.status); });
 }
 
 interface Rect { left: number; top: number; right: number; bottom: number }
@@ -128,7 +126,11 @@ export function Graph({ plan, steps, changes, failed, notes }: { plan: PlanEleme
     const place = useRef<HTMLDivElement>(null);
     const drawing = useMemo(() => layout(plan, open), [plan, open]);
     const byName = useMemo(() => new Map(steps.map((it) => [it.name, it])), [steps]);
-    const undoOrder = useMemo(() => new Map([...steps].filter((it) => it.status === "rolled_back" && it.kind === "task").sort((a, b) => b.commit_no - a.commit_no).map((it, index) => [it.name, index + 1])), [steps]);
+    const undoOrder = useMemo(() => {
+        const elements = new Map<string, PlanElement>();
+        eachElement(plan, (it) => elements.set(it.name, it));
+        return new Map(steps.filter((it) => isUndone(elements.get(it.name), it)).sort((a, b) => b.commit_no - a.commit_no).map((it, index) => [it.name, index + 1]));
+    }, [plan, steps]);
     const currentName = steps.find((it) => CURRENT.has(it.status))?.name ?? steps.find((it) => it.status === "failed")?.name ?? failed ?? drawing.boxes[0]?.name;
     const isLarge = drawing.boxes.length > ALL_MAX;
     const whole = (): number => ((place.current?.clientWidth ?? 0) - 24) / (drawing.width + 2 * PAD);
@@ -167,19 +169,7 @@ export function Graph({ plan, steps, changes, failed, notes }: { plan: PlanEleme
         const all = [...(place.current?.querySelectorAll<SVGGElement>("g[tabindex]") ?? [])];
         all[all.indexOf(target) + move]?.focus();
     };
-    const listNames = useMemo(() => {
-        const found = new Map<string, { own: string[]; others: string[] }>();
-        const walk = (elements: PlanElement[]) => elements.forEach((it) => it.lists?.forEach((list) => {
-            const own = list.elements.flatMap(namesOf);
-            found.set(`${it.name}/${list.label}`, { own, others: own.length ? [] : it.lists!.flatMap((other) => other.elements.flatMap(namesOf)) });
-            walk(list.elements);
-        }));
-        walk(plan);
-        return found;
-    }, [plan]);
-    /** A list without elements was taken if none of its neighbours was. */
-    const isListTaken = (list: string): boolean => { const names = listNames.get(list); return !names || (names.own.length ? isEntered(names.own, byName) : !isEntered(names.others, byName)); };
-    const taken = (name: string): boolean => { const step = byName.get(name); return !!step && !["pending", "skipped", ""].includes(step.status); };
+    const isTakenLine = useMemo(() => waysTaken(plan, drawing, byName), [plan, drawing, byName]);
     const boxes = isLarge ? drawing.boxes.filter((it) => meets(ofBox(it), view)) : drawing.boxes;
     const lines = isLarge ? drawing.lines.filter((it) => meets(ofLine(it), view)) : drawing.lines;
     const focused = boxes.some((it) => it.name === currentName) ? currentName : boxes.find((it) => it.kind !== "join")?.name;
@@ -194,9 +184,7 @@ export function Graph({ plan, steps, changes, failed, notes }: { plan: PlanEleme
                 <svg width={(drawing.width + 2 * PAD) * zoom} height={(drawing.height + 2 * PAD) * zoom} viewBox={`${-PAD} ${-PAD} ${drawing.width + 2 * PAD} ${drawing.height + 2 * PAD}`}
                      onKeyDown={onKey} onClick={(event) => { const node = (event.target as Element).closest<SVGGElement>("g[data-step]"); if (node?.dataset["step"]) onOpen(node.dataset["step"]); }}>
                     {lines.map((line) => {
-                        const entered = !line.list || isListTaken(line.list);
-                        const from = line.from.replace(joinName(""), "");
-                        const isTaken = entered && taken(from) && (line.list !== undefined || taken(line.to.replace(joinName(""), "")));
+                        const isTaken = isTakenLine(line);
                         return <g key={`${line.from} ${line.to} ${line.list ?? ""}`} data-testid="edge" data-from={line.from} data-to={line.to} data-taken={isTaken} class={isTaken ? "edge" : "edge dim"}>
                             <polyline points={line.points.map((it) => it.join(",")).join(" ")} />
                             {line.label && Number.isNaN(Number(line.label)) && <text x={(line.points[2] ?? line.points[0])![0] - (line.points.length > 4 || line.points.length === 2 ? -3 : 13)} y={(line.points[2] ?? line.points[0])![1] - 5}>{line.label}</text>}
