@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deploy, start } from "./flows.mjs";
-import { axeSource, flawsOf, gone, group, seen, until } from "./rig.mjs";
+import { axeSource, becomes, flawsOf, gone, group, seen, until } from "./rig.mjs";
 
 const shared = group();
 const HOSTILE = "<img src=x onerror=alert(1)>\u202e{{x}}";
@@ -88,7 +88,7 @@ shared("the elements of a map: counts, those of a status, each opens its instanc
     await open(`instances/${parent}`);
     await seen(page.locator("[data-testid=node][data-step=mails][data-kind=map]").getByText("0 of 3 done"));
     const why = page.locator("[data-testid=why][data-code=mapping]").first();
-    assert.equal(await why.getByTestId("why-text").textContent(), "0 of 3 elements done, 0 failed.");
+    await becomes(() => why.getByTestId("why-text").textContent(), "0 of 3 elements done, 0 failed.");
     await why.getByTestId("why-link").click();
     const map = page.locator("[data-testid=map][data-step=mails]");
     await seen(map.getByText("0 of 3 elements done, 0 failed."));
@@ -98,7 +98,7 @@ shared("the elements of a map: counts, those of a status, each opens its instanc
     assert.deepEqual(await flawsOf(page), []);
 
     await page.setViewportSize({ width: 390, height: 844 });
-    assert.equal(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll(".table-wrap")].map((it) => it.scrollWidth))) <= 390, true, "no sideways scroll");
+    await until(() => page.evaluate(() => Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll(".table-wrap")].map((it) => it.scrollWidth)) <= 390), "a page that does not scroll sideways");
     await page.setViewportSize({ width: 1280, height: 800 });
 
     await server.complete(await server.claim("m.send"), "sent");
@@ -124,7 +124,7 @@ shared("the elements of a map: counts, those of a status, each opens its instanc
     await id("sheet-confirm").click();
     await seen(id("source"));
     await seen(page.locator("[data-testid=node][data-step=send][data-status=ready]"));
-    assert.equal(await id("parent").count(), 0);
+    await gone(id("parent"));
     await page.goBack();
     await page.goBack();
     await id("elements-list").click();
@@ -181,7 +181,7 @@ shared("an instance is run again from a step, with another input, and from its b
     const command = () => id("sheet").getByTestId("copy-cli").evaluate((it) => it.closest(".command").textContent);
     assert.match(await command(), new RegExp(`^cairn rerun ${first} --from two`));
     await id("json-editor").fill('{"n": 9007199254740993, "mended": true}');
-    assert.match(await command(), /--input/);
+    await until(async () => /--input/.test(await command()), "the input in the command");
     await id("sheet-confirm").click();
     await seen(page.locator(`[data-testid=source]`));
     const second = /instances\/([0-9a-f-]{36})/.exec(page.url())[1];

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deploy, ownOrder, start } from "./flows.mjs";
-import { axeSource, flawsOf, group, scenario, seen, startServer, until } from "./rig.mjs";
+import { axeSource, becomes, flawsOf, group, scenario, seen, startServer, until } from "./rig.mjs";
 import { test } from "node:test";
 
 const shared = group();
@@ -63,7 +63,7 @@ shared("the keyboard alone finds, opens, acts and goes back", async (server, { p
     await page.keyboard.press("i");
     await seen(id("instance-row").first());
     await page.keyboard.press("j");
-    assert.equal(await page.evaluate(() => document.activeElement.matches(":focus-visible")), true);
+    await becomes(() => page.evaluate(() => document.activeElement.matches(":focus-visible")), true);
     await page.keyboard.press(".");
     await until(() => page.evaluate(() => document.activeElement.getAttribute("data-testid") === "bulk-retry"), "the first action has the focus");
     await page.keyboard.press("k");
@@ -78,7 +78,7 @@ shared("the keyboard alone finds, opens, acts and goes back", async (server, { p
     await seen(id("sheet"));
     await page.keyboard.press("Escape");
     await id("sheet").waitFor({ state: "detached" });
-    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "action-pause");
+    await becomes(() => page.evaluate(() => document.activeElement?.getAttribute("data-testid")), "action-pause");
     await page.keyboard.press("?");
     await seen(id("shortcuts"));
     await page.keyboard.press("Escape");
@@ -86,7 +86,7 @@ shared("the keyboard alone finds, opens, acts and goes back", async (server, { p
     await page.keyboard.press("t");
     await until(async () => /local/.test(await id("time-zone").textContent()), "local times");
     await page.keyboard.press("/");
-    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("data-testid")), "search");
+    await becomes(() => page.evaluate(() => document.activeElement.getAttribute("data-testid")), "search");
 });
 
 const PHONES = { "390": { width: 390, height: 844 }, "320": { width: 320, height: 640 } };
@@ -114,13 +114,12 @@ for (const [name, viewport] of Object.entries(PHONES))
         // The tab that is open is in view, and so are the actions for what is selected.
         await visit(`instances/${instance}?tab=definition`);
         await seen(id("definition"));
-        const tab = await id("tab-definition").boundingBox();
-        assert.ok(tab.x >= 0 && tab.x + tab.width <= viewport.width, `the open tab is at ${tab.x}`);
+        const isInView = (box) => !!box && box.x >= 0 && box.x + box.width <= viewport.width && box.y + box.height <= viewport.height;
+        await until(async () => isInView(await id("tab-definition").boundingBox()), "the open tab in view");
         await visit("instances");
         await id("select-row").first().click();
         await seen(id("bulk-abort"));
-        const last = await id("bulk-restart").boundingBox();
-        assert.ok(last.x + last.width <= viewport.width && last.y + last.height <= viewport.height, `the last action is at ${last.x}, ${last.y}`);
+        await until(async () => isInView(await id("bulk-restart").boundingBox()), "the last action in view");
         await id("nav-more").click();
         await seen(id("nav-settings"));
     }, { page: { viewport, hasTouch: true, isMobile: true } });
@@ -170,7 +169,7 @@ shared("titles, language, less motion, forced colours", async (server, { page, i
     await id("more-actions").locator("summary").click();
     await id("action-abort").click();
     await seen(id("sheet"));
-    assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+    await becomes(() => page.evaluate(() => document.getAnimations().length), 0);
     assert.notEqual(await id("instance-status").evaluate((it) => getComputedStyle(it).borderTopStyle), "none");
     for (const [path, title] of Object.entries({ instances: "Instances · Cairn", dead: "Dead letters · Cairn" })) {
         await visit(path);

@@ -139,11 +139,20 @@ export async function openPage(server, { refuses = [], ...options } = {}) {
 
 /** What axe finds serious or critical in a page that was given its source. */
 export async function flawsOf(page, options = {}) {
-    await page.evaluate(() => Promise.all(document.getAnimations().map((it) => it.finished)));
+    await page.evaluate(() => Promise.allSettled(document.getAnimations().map((it) => it.finished)));     // one that is called off has ended, too
     return page.evaluate(async (options) => (await window.axe.run(document, options)).violations.filter((it) => ["serious", "critical"].includes(it.impact)).map((it) => `${it.id}: ${it.nodes[0].html}`), { resultTypes: ["violations"], ...options });
 }
 
 export const seen = (locator) => locator.waitFor({ state: "visible" });
+const isEqual = (found, expected) => { try { assert.deepEqual(found, expected); return true; } catch { return false; } };
+
+/** Waits until a value is what is expected; if that does not happen, says what it was. */
+export async function becomes(read, expected, what) {
+    let last;
+    await until(async () => isEqual(last = await read(), expected), what ?? "the value").catch(() => undefined);
+    assert.deepEqual(last, expected, what);
+}
+
 export const gone = (locator) => locator.waitFor({ state: "hidden" });
 
 /** Waits until it is so; asks again and again. */

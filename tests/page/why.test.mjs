@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deploy, start } from "./flows.mjs";
-import { group, scenario, seen, until } from "./rig.mjs";
+import { becomes, group, scenario, seen, until } from "./rig.mjs";
 
 const FLOWS = {
     w_task: "  - step: a\n    handler: w.task\n    max_attempts: 3\n    retry: {backoff: fixed, base: 1h}\n",
@@ -136,8 +136,8 @@ scenario("every reason is shown with its sentence, and the command line says the
         await seen(screen);
         await seen(box);
         // Times are shown in the page's own way; the words between them are the server's.
-        const shown = await box.getByTestId("why-text").textContent();
-        for (const part of why.template.split(/\{\w+\}/).map((words) => words.trim()).filter(Boolean)) assert.ok(shown.includes(part), `${code}: "${part}" in "${shown}"`);
+        const missing = async () => { const shown = await box.getByTestId("why-text").textContent(); return why.template.split(/\{\w+\}/).map((words) => words.trim()).filter((part) => part && !shown.includes(part)); };
+        await becomes(missing, [], `${code}: words that the page leaves out`);
         const first = why.actions[0]?.action;
         if (first && !LINKS.includes(first)) assert.equal(await box.getByTestId("why-action").first().getAttribute("data-action"), first, code);
         if (it.step) continue;
@@ -175,11 +175,11 @@ own("where the instances of a function stand: called, sleeping, waiting, retryin
     const row = page.locator("[data-testid=function-row][data-name=stands]");
     await until(async () => (await row.getByTestId("stands-sleeping").textContent()) === "2", "the figures");
     const expected = { running: "1", sleeping: "2", waiting: "1", retrying: "1", lost: "0", paused: "1" };
-    assert.deepEqual(await stands(row), expected);
-    assert.equal(await row.getByTestId("lost-24h").textContent(), "1");
+    await becomes(() => stands(row), expected);
+    await becomes(() => row.getByTestId("lost-24h").textContent(), "1");
     await row.getByRole("link").first().click();
     await until(async () => (await id("stands-sleeping").textContent()).startsWith("2"), "the tiles");
-    assert.deepEqual(await stands(id("function")), expected);
+    await becomes(() => stands(id("function")), expected);
     await id("stands-sleeping").click();
     await seen(page.locator("[data-testid=chip][data-name=stand][data-value=sleeping]"));
     await until(async () => (await id("instance-row").count()) === 2, "those that sleep");
@@ -197,7 +197,7 @@ own("what failed leads to all that failed alike", async (server, { page, id, ope
     const group = await id("same-error").getAttribute("data-group");
     await id("same-error").click();
     await seen(page.locator(`[data-testid=group][data-group="${group}"][data-count="2"]`));
-    assert.equal(await id("group").count(), 1);
+    await becomes(() => id("group").count(), 1);
     await until(async () => (await id("dead-row").count()) === 2, "both");
     await page.locator("[data-testid=chip][data-name=group]").click();
     await until(async () => (await id("group").count()) === 2, "all groups");

@@ -63,10 +63,11 @@ export function onRetry(act: () => void): () => void {
 let retryTimer = 0, retryWait = 1000;
 
 function note(error: ApiError): void {
-    const isPassing = PASSING.has(error.code);
-    if (!isPassing && !UNWRITABLE.has(error.code) && !error.code.startsWith("schema_")) return;
+    // A store that is only written to in vain answers questions; any other may be as it should be again.
+    const isTriedAgain = PASSING.has(error.code) || error.code.startsWith("schema_");
+    if (!isTriedAgain && !UNWRITABLE.has(error.code)) return;
     trouble.value = error;
-    if (!isPassing || retryTimer) return;
+    if (!isTriedAgain || retryTimer) return;
     const wait = retryWait * (1 + Math.random() * 0.2);
     troubleUntil.value = Date.now() + wait;
     retryWait = Math.min(retryWait * 2, 30_000);
