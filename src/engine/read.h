@@ -74,10 +74,11 @@ show_function show_step_row, show_record_row;
 /* The text, cut at a character to this many bytes; NULL: memory ran out, or it is NULL. */
 const char *text_cut(struct arena *arena, const char *text, size_t most);
 
-/* read_workers.c: the types of all that can be claimed or is planned, and what is known of them.  q->workers is
- * set then. */
+/* read_workers.c: the types of all that can be claimed or is planned, and what is known of them; of what is for later or
+ * leased at most so much is looked at.  q->workers is set then. */
 cairn_code question_stats(struct question *q, cairn_stats *stats);
-cairn_code question_types(struct question *q, struct type_item **ret_items, size_t *ret_count);
+cairn_code question_types(struct question *q, size_t most, struct type_item **ret_items,
+                          size_t *ret_count);
 
 /* read_errors.c: errors in groups, into page->errors; and the order of groups, for qsort(). */
 cairn_code question_errors(struct question *q, const struct error_input *in,

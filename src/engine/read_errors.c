@@ -17,7 +17,7 @@
 enum { ERRORS_MAX = 10000, PORTION = 1000, SAMPLE_BYTES = 500, ERRORS_MS = 2000 };
 
 /* For so long more is looked at. */
-#define LOOK_US (100 * US_PER_MS)
+#define LOOK_US (40 * US_PER_MS)
 
 /* Errors that are alike so far; they are found from the newest on. */
 struct found_group {

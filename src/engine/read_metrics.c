@@ -55,7 +55,7 @@ static cairn_code read_types(struct question *q, struct total_names *names,
 {
     struct type_item *found;
     size_t found_count, count = 0;
-    TRY(question_types(q, &found, &found_count));
+    TRY(question_types(q, TYPE_COUNT_MAX, &found, &found_count));
     struct type_item *types = arena_array(q->arena, TOTAL_NAMES_MAX + 1, sizeof *types);
     NEED(types, q->error);
     for (size_t i = 0; i < found_count; i++) {

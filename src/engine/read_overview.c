@@ -22,6 +22,7 @@ enum {
     ERRORS_SHOWN = 10,
     ERRORS_READ =
         1000, /* of each kind: with more this would be most of the time that it takes */
+    UNREADY_READ = 1000, /* the same of tasks that are for later, or leased */
     RECENT_READ = 50,
     OVERVIEW_MS = 2000,
 };
@@ -333,7 +334,7 @@ static cairn_code write_overview(struct question *q, const struct range *range,
     struct type_item *types;
     size_t type_count;
     TRY(STORE(q, limit_time, OVERVIEW_MS));
-    TRY(question_types(q, &types, &type_count));
+    TRY(question_types(q, UNREADY_READ, &types, &type_count));
     if (type_count)
         qsort(types, type_count, sizeof *types, compare_waiting);
     json_open(out, '{');

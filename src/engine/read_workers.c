@@ -237,8 +237,8 @@ static int compare_entries(const void *a, const void *b)
                   ((const struct registry_row *)b)->name);
 }
 
-/* The registry, what is for later and what is leased: each is read with one question, whatever the types. */
-static cairn_code read_facts(struct question *q, struct type_facts *ret_facts)
+/* The registry, what is for later and what is leased, at most so much of each: one question for each, whatever the types. */
+static cairn_code read_facts(struct question *q, size_t most, struct type_facts *ret_facts)
 {
     struct registry_row *entries = arena_array(q->arena, TYPES_MAX, sizeof *entries);
     struct why_type none;
@@ -251,7 +251,8 @@ static cairn_code read_facts(struct question *q, struct type_facts *ret_facts)
     q->registry = entries;
     q->is_registry_whole = q->registry_count < TYPES_MAX;
     TRY(question_type(q, "", 0, &none)); /* the workers are known then */
-    return STORE(q, count_unready, ret_facts->unready, TYPES_MAX, &ret_facts->unready_count);
+    return STORE(q, count_unready, most, ret_facts->unready, TYPES_MAX,
+                 &ret_facts->unready_count);
 }
 
 static struct unready_count find_unready(const struct type_facts *facts, const char *type)
@@ -300,11 +301,12 @@ static cairn_code show_types(struct question *q, const struct type_facts *facts,
     return CAIRN_OK;
 }
 
-cairn_code question_types(struct question *q, struct type_item **ret_items, size_t *ret_count)
+cairn_code question_types(struct question *q, size_t most, struct type_item **ret_items,
+                          size_t *ret_count)
 {
     struct type_list list = {0};
     struct type_facts facts;
-    TRY(read_facts(q, &facts));
+    TRY(read_facts(q, most, &facts));
     TRY(find_types(q, &facts, &list));
     sort_types(&list);
     *ret_count = list.count;
@@ -320,7 +322,7 @@ cairn_code answer_types(struct question *q)
     struct type_facts facts;
     struct type_item *items;
     size_t first = 0;
-    TRY(read_facts(q, &facts));
+    TRY(read_facts(q, TYPE_COUNT_MAX, &facts));
     TRY(in->id ? find_types_of(q, in->id, &list) : find_types(q, &facts, &list));
     sort_types(&list);
     while (in->cursor && first < list.count && strcmp(list.items[first].name, in->cursor) <= 0)

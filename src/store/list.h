@@ -16,7 +16,7 @@
 #include "store/store.h"
 
 enum { LIST_SCAN_MAX = 20000 };
-#define LIST_SCAN_US (100 * US_PER_MS)
+#define LIST_SCAN_US (40 * US_PER_MS)
 
 /* How a list ended. */
 struct list_end {

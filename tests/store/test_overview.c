@@ -215,7 +215,7 @@ TEST(what_is_for_later_or_leased_is_counted_by_type)
     struct unready_count rows[8];
     size_t count;
     begin_write(rig);
-    MUST(rig, rig->ops->count_unready(rig->tx, rows, 8, &count, &rig->error));
+    MUST(rig, rig->ops->count_unready(rig->tx, 10, rows, 8, &count, &rig->error));
     CHECK_INT(count, 0);
     add_job(rig, "b", JOB_PENDING, RIG_START_US + 9, false);
     add_job(rig, "b", JOB_PENDING, RIG_START_US + 8, false);
@@ -231,7 +231,7 @@ TEST(what_is_for_later_or_leased_is_counted_by_type)
     step.token = "t";
     step.locked_until_us = step.due_at_us = RIG_START_US + US_PER_MIN;
     add_step(rig, step);
-    MUST(rig, rig->ops->count_unready(rig->tx, rows, 8, &count, &rig->error));
+    MUST(rig, rig->ops->count_unready(rig->tx, 10, rows, 8, &count, &rig->error));
     static const struct unready_count wanted[] = {
         {"a", 1, 0, 0}, {"b", 2, 0, 0}, {"c", 0, 0, 1}};
     CHECK_INT(count, 3);
@@ -241,8 +241,12 @@ TEST(what_is_for_later_or_leased_is_counted_by_type)
         CHECK_INT(rows[i].leased, wanted[i].leased);
         CHECK_INT(rows[i].leased_steps, wanted[i].leased_steps);
     }
-    MUST(rig, rig->ops->count_unready(rig->tx, rows, 2, &count, &rig->error));
+    MUST(rig, rig->ops->count_unready(rig->tx, 10, rows, 2, &count, &rig->error));
     CHECK_INT(count, 2);
+    MUST(rig, rig->ops->count_unready(rig->tx, 1, rows, 8, &count, &rig->error));
+    CHECK_INT(count, 2); /* one for later, one that is leased */
+    CHECK_STR(rows[0].type, "a");
+    CHECK_STR(rows[1].type, "c");
 }
 
 /* A claim leases it as the back end does, with what stands beside the row. */
@@ -255,7 +259,7 @@ TEST(a_job_that_was_claimed_is_counted_as_leased)
     add_job(rig, "b", JOB_PENDING, RIG_START_US + 9, false);
     add(rig, job_of(rig, "a"));
     claim_as(rig, 1, "a", NULL);
-    MUST(rig, rig->ops->count_unready(rig->tx, rows, 8, &count, &rig->error));
+    MUST(rig, rig->ops->count_unready(rig->tx, 10, rows, 8, &count, &rig->error));
     CHECK_INT(count, 2);
     CHECK_STR(rows[0].type, "a");
     CHECK_INT(rows[0].leased, 1);

@@ -507,6 +507,44 @@ TEST(finding_a_step_does_not_read_its_instance)
     }
 }
 
+/* Of 40,000 instances one in 25 has failed, the oldest are paused, and figures of 20 types stand beside those of all. */
+static const char lived_in[] =
+    "INSERT INTO workflow.workflow_instance (id, workflow, version, status, generation, "
+    "created_at,"
+    " updated_at, is_dlq, has_compensation, is_undo_failed, undo_first, undo_from, undo_to,"
+    " undo_below, commits, active_count, wait_count, sleep_count, decision_count, parked_count,"
+    " awaited_count)"
+    " SELECT gen_random_uuid(), 'order', 1, CASE WHEN i < 1600 THEN 'paused'"
+    " WHEN i % 25 = 0 AND i < 20000 THEN 'failed' ELSE 'completed' END, 1, now(), now(), false,"
+    " false, false, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 40000) AS i;"
+    "INSERT INTO workflow.workflow_figure (type, resolution, at, process, started, completed,"
+    " failed, tasks, retried, took, waited)"
+    " SELECT CASE t WHEN 0 THEN '' ELSE 't' || t END, 60, now() - i * interval '1 minute', "
+    "'p', 1,"
+    " 1, 1, 1, 1, '', '' FROM generate_series(0, 20) AS t, generate_series(1, 1000) AS i;"
+    "ANALYZE workflow.workflow_instance; ANALYZE workflow.workflow_figure";
+
+/* Where two indexes have the order that is asked for, the planner may take the one that leads past everything else. */
+TEST(what_the_overview_asks_for_is_not_looked_for_among_others)
+{
+    static const struct {
+        const char *name, *sql, *execute;
+    } queries[] = {
+        {"errors", SQL_SCAN_INSTANCE_ERRORS, "errors(9000000, 10)"},
+        {"halts", SQL_COUNT_HALTS, "halts(10)"},
+        {"figures", SQL_LIST_FIGURES, "figures('', now() - interval '10 minutes', 100)"},
+    };
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    foreign_run(foreign, lived_in);
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        prepare(foreign, queries[i].name, queries[i].sql);
+        pages_of(foreign, queries[i].execute);
+        long pages = pages_of(foreign, queries[i].execute);
+        CHECK(pages > 0 && pages < 40, "%s touches %ld pages", queries[i].name, pages);
+    }
+}
+
 /* A function that waits in a loop has taken thousands of signals, and logged as much. */
 TEST(what_a_function_is_done_with_is_not_read_again)
 {

@@ -632,9 +632,10 @@ TEST(steps_that_are_not_under_way)
                 "retry");
     row->status = STEP_ROLLED_BACK;
     row->finished_at_us = NOW;
-    check_other(look, &other, "undone", "ended",
-                "Failed after 3 calls: no carrier. Undone by shop.unship 2026-11-16T12:00:00.000Z.",
-                "");
+    check_other(
+        look, &other, "undone", "ended",
+        "Failed after 3 calls: no carrier. Undone by shop.unship 2026-11-16T12:00:00.000Z.",
+        "");
     row->error = NULL;
     check_other(look, &other, "undone", "ended",
                 "Undone by shop.unship 2026-11-16T12:00:00.000Z.", "");

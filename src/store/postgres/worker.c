@@ -70,11 +70,12 @@ cairn_code postgres_count_ready(struct store_tx *tx, const char *const *types, s
     return CAIRN_OK;
 }
 
-cairn_code postgres_count_unready(struct store_tx *tx, struct unready_count *ret_rows,
-                                  size_t room, size_t *ret_count, cairn_error *reterr)
+cairn_code postgres_count_unready(struct store_tx *tx, size_t most,
+                                  struct unready_count *ret_rows, size_t room,
+                                  size_t *ret_count, cairn_error *reterr)
 {
     cleanup(reader_done) struct postgres_reader reader = {0};
-    struct postgres_params params = PARAMS(tx, INT(TYPE_COUNT_MAX), INT(room));
+    struct postgres_params params = PARAMS(tx, INT(most), INT(room));
     TRY(postgres_ask(tx, PG_COUNT_UNREADY, &params, &reader, reterr));
     for (; reader.row < reader.count; reader.row++)
         ret_rows[reader.row] = (struct unready_count){.type = value_text(&reader, 0),

@@ -75,12 +75,13 @@ cairn_code sqlite_count_ready(struct store_tx *tx, const char *const *types, siz
     return CAIRN_OK;
 }
 
-cairn_code sqlite_count_unready(struct store_tx *tx, struct unready_count *ret_rows,
-                                size_t room, size_t *ret_count, cairn_error *reterr)
+cairn_code sqlite_count_unready(struct store_tx *tx, size_t most,
+                                struct unready_count *ret_rows, size_t room, size_t *ret_count,
+                                cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_UNREADY, reterr);
     size_t count = 0;
-    bind_int(&query, ":most", TYPE_COUNT_MAX);
+    bind_size(&query, ":most", most);
     bind_size(&query, ":room", room);
     for (; count < room && query_step(&query) == SQLITE_ROW; count++)
         ret_rows[count] =

@@ -18,13 +18,14 @@ SELECT (SELECT count(*)
 -- name: count_halts
 -- doing: count what waits for a person
 -- Of the newest instances that are paused those that nobody has paused: by a failure, and because their code does not
--- match; and of the newest open records those of compensations.
+-- match; and of the newest open records those of compensations.  As in scan_instance_errors no status is compared for being
+-- equal.
 --
 --   $1  how many of each are looked at
 WITH paused AS (
     SELECT i.paused_by, i.last_error
       FROM workflow.workflow_instance AS i
-     WHERE i.status = 'paused'
+     WHERE i.status >= 'paused' AND i.status <= 'paused'
      ORDER BY i.status DESC, i.seq DESC
      LIMIT $1::bigint
 )

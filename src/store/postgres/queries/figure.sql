@@ -67,9 +67,16 @@ SELECT f.at
 --   $1  type
 --   $2  from this time
 --   $3  how many at most
-SELECT {figure.columns f}
-  FROM workflow.workflow_figure AS f
- WHERE f.type = $1::text
-   AND f.resolution IN (60, 600, 3600)
-   AND f.at >= $2::timestamptz
+--
+-- Only the primary key has this order.  Without it the planner would take the index of times, in which the rows of one type
+-- stand among those of all others.
+SELECT {figure.columns few}
+  FROM unnest('{60,600,3600}'::int[]) AS r (resolution)
+ CROSS JOIN LATERAL (
+       SELECT f.*
+         FROM workflow.workflow_figure AS f
+        WHERE f.type = $1::text
+          AND f.resolution = r.resolution
+          AND f.at >= $2::timestamptz
+        ORDER BY f.type, f.resolution, f.at, f.process) AS few
  LIMIT $3::bigint

@@ -194,14 +194,15 @@ SELECT r.seq
 
 -- name: find_instance_ends
 -- doing: find instances
--- Numbers of those of the newest instances whose ids end so.  Walks the index of numbers backwards.
+-- Numbers of those of the newest instances whose ids end so.  Walks the index of numbers backwards.  Ids are compared as
+-- bytes: to write them as text would take most of the time.
 --
 --   $1  8 characters
 --   $2  how many are looked at
 --   $3  how many at most
 SELECT n.seq
   FROM (SELECT i.seq, i.id FROM workflow.workflow_instance AS i ORDER BY i.seq DESC LIMIT $2::bigint) AS n
- WHERE right(n.id::text, 8) = $1::text
+ WHERE substring(uuid_send(n.id) FROM 13) = decode($1::text, 'hex')
  LIMIT $3::bigint
 
 
@@ -210,7 +211,7 @@ SELECT n.seq
 -- The same for jobs, whose numbers and ids have a table of their own.
 SELECT n.seq
   FROM (SELECT o.seq, o.id FROM workflow.workflow_run_order AS o ORDER BY o.seq DESC LIMIT $2::bigint) AS n
- WHERE right(n.id::text, 8) = $1::text
+ WHERE substring(uuid_send(n.id) FROM 13) = decode($1::text, 'hex')
  LIMIT $3::bigint
 
 
@@ -506,11 +507,12 @@ SELECT r.seq, r.id::text, NULL, r.type, NULL, NULL, r.last_error, NULL, r.update
 
 -- name: scan_instance_errors
 -- doing: list errors
--- The same of instances.
+-- The same of instances.  A status that is compared for being equal would leave the planner the index of numbers, in
+-- which it would look for failed ones among all others.
 SELECT i.seq, i.id::text, i.workflow, NULL, NULL, NULL, i.last_error::text, i.undo_error::text, i.finished_at
   FROM workflow.workflow_instance AS i
- WHERE i.status = 'failed'
-   AND i.seq < $1::bigint
+ WHERE (i.status, i.seq) < ('failed', $1::bigint)
+   AND i.status >= 'failed'
  ORDER BY i.status DESC, i.seq DESC
  LIMIT $2::bigint
 
