@@ -36,6 +36,8 @@ TEST(every_query_of_the_hot_path_searches_its_index)
         {"find_job_keys", SQL_FIND_JOB_KEYS, "idx_workflow_run_idempotency"},
         {"find_job_ids", SQL_FIND_JOB_IDS, "(id>? AND id<?)"},
         {"find_job_seq", SQL_FIND_JOB_SEQ, "COVERING INDEX"},
+        {"count_completed_instances", SQL_COUNT_COMPLETED_INSTANCES,
+         "COVERING INDEX idx_workflow_instance_workflow (workflow=? AND status=?)"},
         {"find_job_created", SQL_FIND_JOB_CREATED, "USING INTEGER PRIMARY KEY (rowid>?)"},
         {"pick_job", SQL_PICK_JOB, "USING INTEGER PRIMARY KEY (rowid=?)"},
         {"walk_unsuccessful_jobs", SQL_WALK_UNSUCCESSFUL_JOBS,

@@ -166,25 +166,24 @@ SELECT seq
  LIMIT :room;
 
 
--- name: find_instance_ends
+-- name: list_instance_ids
 -- doing: find instances
--- Numbers of those of the newest instances whose ids end so.  Walks the table backwards.
+-- Numbers and ids of the newest instances.  Walks the index of ids backwards, which is a tenth of the table: ids begin with
+-- the time.
 --
---   :end     8 characters
---   :newest  how many are looked at
---   :room    how many at most
-SELECT seq
-  FROM (SELECT seq, id FROM workflow_instance ORDER BY seq DESC LIMIT :newest)
- WHERE substr(id, -8) = :end
+--   :room  how many
+SELECT seq, id
+  FROM workflow_instance
+ ORDER BY id DESC
  LIMIT :room;
 
 
--- name: find_job_ends
+-- name: list_job_ids
 -- doing: find jobs
 -- The same for jobs.
-SELECT seq
-  FROM (SELECT seq, id FROM workflow_run ORDER BY seq DESC LIMIT :newest)
- WHERE substr(id, -8) = :end
+SELECT seq, id
+  FROM workflow_run
+ ORDER BY id DESC
  LIMIT :room;
 
 
@@ -221,6 +220,27 @@ SELECT count(*)
           FROM workflow_instance INDEXED BY idx_workflow_instance_status
          WHERE status <> 'completed'
            AND status = :status
+         LIMIT :room);
+
+
+-- name: count_completed_instances
+-- doing: count instances
+-- How many instances have completed.  No index has them in one place, but that of workflows has them in one place for each:
+-- it is walked from workflow to workflow.
+--
+--   :room  how far to count
+WITH RECURSIVE names (name) AS (
+    SELECT min(workflow) FROM workflow_instance
+     UNION ALL
+    SELECT (SELECT min(i.workflow) FROM workflow_instance AS i WHERE i.workflow > names.name)
+      FROM names
+     WHERE name IS NOT NULL)
+SELECT count(*)
+  FROM (SELECT 1
+          FROM names
+         CROSS JOIN workflow_instance AS i INDEXED BY idx_workflow_instance_workflow
+         WHERE i.workflow = names.name
+           AND i.status = 'completed'
          LIMIT :room);
 
 
