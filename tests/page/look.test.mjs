@@ -105,6 +105,10 @@ for (const [name, viewport] of Object.entries(PHONES))
         }
         const small = await page.getByTestId("nav").locator("a:visible, button:visible").evaluateAll((all) => all.filter((it) => it.getBoundingClientRect().height < 44).length);
         assert.equal(small, 0);
+        await visit("instances");
+        await seen(id("filter-status"));
+        const low = await page.locator("main summary.button").evaluateAll((all) => all.filter((it) => it.getBoundingClientRect().height < 44).map((it) => it.textContent));
+        assert.deepEqual(low, [], "menus that are hard to hit");
         await open(`instances/${instance}`);
         await seen(id("step-row").first());
         for (const action of ["action-pause", "action-cancel"]) assert.ok((await id(action).boundingBox()).height >= 44, action);

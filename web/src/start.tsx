@@ -97,10 +97,7 @@ function useBadges(): { approvals: number; dead: number } {
     const [badges, setBadges] = useState({ approvals: 0, dead: 0 });
     useEffect(() => {
         if (!me.value) return undefined;
-        const read = () => {
-            if (may("GET", "/v1/approvals")) ask<{ n: number }>("/v1/approvals?limit=1").then((it) => setBadges((old) => ({ ...old, approvals: it.n ?? 0 })), () => undefined);
-            if (may("GET", "/v1/instances/counts")) ask<{ counts: Record<string, { n: number }> }>("/v1/instances/counts").then((it) => setBadges((old) => ({ ...old, dead: it.counts["dlq"]?.n ?? 0 })), () => undefined);
-        };
+        const read = () => { if (may("GET", "/v1/needs")) ask<{ approvals: number; dead: number }>("/v1/needs").then(({ approvals, dead }) => setBadges({ approvals, dead }), () => undefined); };
         read();
         let last = Date.now();
         return onDigest((digest) => {

@@ -22,8 +22,11 @@ const CURRENT = new Set(["ready", "running", "waiting", "waiting_decision", "pau
 
 const cut = (text: string, length: number): string => text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
+/** These decide and go on: how long that took says nothing. */
+const AT_ONCE = new Set(["condition", "fork", "save_point"]);
+
 function took(step: StepRow | undefined): string {
-    if (!step?.started_at) return "";
+    if (!step?.started_at || AT_ONCE.has(step.kind)) return "";
     const end = step.finished_at ? Date.parse(step.finished_at) : step.locked_by ? now.value : 0;
     const text = end ? duration(Math.max(0, end - Date.parse(step.started_at))) : "";
     return step.attempts ? `${text}${text && ", "}${step.attempts}/${step.max_attempts} failed` : text;
@@ -51,7 +54,7 @@ function Node({ box, step, undone, focus, byName, note }: { box: Box; step: Step
     const isFold = box.kind === "folded" || !!box.folded;
     const many = box.parts ? summary(box.parts, byName) : "";
     const name = box.kind === "folded" ? `${grouped(box.folded!)} steps${many && ` ${many}`}` : visible(box.name);
-    const second = box.kind === "folded" ? "unfold" : isFold ? `${box.folded} branches${many && `: ${many}`}` : undone ? `undone, ${undone}.` : note ? note : status === "skipped" && !isTaken ? "not taken" : isLeft && !step?.error && step?.kind === "task" ? "nothing to undo" : took(step) || (status && status !== "completed" ? words(status) : "");
+    const second = box.kind === "folded" ? "unfold" : isFold ? `${box.folded} branches${many && `: ${many}`}` : undone ? `undone, ${undone}.` : note ? note : status === "skipped" && !isTaken ? "not taken" : isLeft && !step?.error && step?.kind === "task" ? "nothing to undo" : took(step) || (status && status !== "completed" && !(isTaken && AT_ONCE.has(box.kind)) ? words(status) : "");
     if (box.kind === "join")
         return <g data-testid="node" data-step={box.name} data-kind="join" class="node join"><rect x={box.x} y={box.y + 8} width={box.width} height={box.height - 16} rx={3} /></g>;
     return (
@@ -60,8 +63,8 @@ function Node({ box, step, undone, focus, byName, note }: { box: Box; step: Step
            class={`node g-${status ? groupOf(look) : "plan"}${CURRENT.has(status) ? " current" : ""}${isTaken ? "" : " dim"}`}
            data-tip={`${name}${box.handler ? `\n${box.handler}` : ""}${step?.error ? `\n${visible(step.error)}` : ""}`} transform={`translate(${box.x} ${box.y})`}>
             <rect class="shape" width={box.width} height={box.height} rx={box.kind === "condition" ? 26 : box.kind === "fork" ? 2 : 6} />
-            <g transform="translate(10 9)" aria-hidden="true"><Icon name={box.kind === "task" || !step ? (step ? iconOf(look) : KIND_ICON[box.kind] ?? "box") : KIND_ICON[box.kind] ?? "box"} size={14} /></g>
-            <text class="name" x={30} y={21}>{cut(name, box.kind === "condition" ? 14 : 16)}</text>{" "}
+            <g transform={`translate(10 ${second ? 9 : 19})`} aria-hidden="true"><Icon name={box.kind === "task" || !step ? (step ? iconOf(look) : KIND_ICON[box.kind] ?? "box") : KIND_ICON[box.kind] ?? "box"} size={14} /></g>
+            <text class="name" x={30} y={second ? 21 : 31}>{cut(name, box.kind === "condition" ? 14 : 16)}</text>{" "}
             <text class="second" x={30} y={39}>{cut(second, 20)}</text>
         </g>
     );
