@@ -14,6 +14,7 @@ scenario("a new store says so, and a job appears without a reload", async (serve
     await id("job-row").getByRole("link").first().click();
     await seen(id("job"));
     assert.equal(await id("job-status").getAttribute("data-status"), "pending");
+    await seen(page.locator("[data-testid=empty][data-reason=none]").getByText("Not called yet."));
     await server.complete(await server.claim("t.mail"), { sent: true });
     await seen(page.locator("[data-testid=job-status][data-status=succeeded]"));
     await seen(id("payload-output").getByText("sent"));

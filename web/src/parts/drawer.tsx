@@ -39,7 +39,7 @@ export function attemptsOf(events: Event[], name: string | null): StepAttempt[] 
 }
 
 export function Attempts({ items }: { items: StepAttempt[] }) {
-    if (!items.length) return <p class="muted">Not called yet.</p>;
+    if (!items.length) return <p class="muted" data-testid="empty" data-reason="none">Not called yet.</p>;
     return (
         <div class="table-wrap"><table class="rows"><tbody>{items.map((it, index) => (
             <tr key={index} data-testid="attempt-row" data-outcome={it.outcome}><td class="num">{it.n}</td><td class="nowrap">{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td class="nowrap"><Time at={it.started_at} /></td><td class="num"><Took from={it.started_at} to={it.ended_at} /></td>
