@@ -7,59 +7,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_ids(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* ---- keys ------------------------------------------------------------------------------------ */
 
+/* What becomes of those that are locked and as they were. */
+struct going {
+    struct past_row *rows; /* are removed */
+    struct key_row *keys;  /* are kept */
+    const char **marks;    /* are marked */
+    size_t row_count, key_count, mark_count;
+};
+
+static cairn_code make_going(struct batch *batch, const struct picked_list *picked,
+                             struct going *ret)
+{
+    size_t count = picked->count;
+    *ret = (struct going){.rows = arena_array(&batch->arena, count, sizeof *ret->rows),
+                          .keys = arena_array(&batch->arena, count, sizeof *ret->keys),
+                          .marks = arena_array(&batch->arena, count, sizeof *ret->marks)};
+    NEED(ret->rows && ret->keys && ret->marks, batch->error);
+    for (size_t i = 0; i < count; i++)
+        ret->rows[i] = picked->items[i].past;
+    return CAIRN_OK;
+}
+
 /* A key outlives its owner, unless its own time is over, too. */
-static bool keeps_key(const struct purge *purge, const char *key, int64_t ended_us)
+static bool keeps_key(const struct purge *purge, const struct past_row *row)
 {
     int64_t keys_ms = purge->policy.keys;
-    return key &&
-           (keys_ms < 0 || retention_due_us(keys_ms, ended_us) > purge->batch->tx->now_us);
+    return row->key && (keys_ms < 0 ||
+                        retention_due_us(keys_ms, row->ended_at_us) > purge->batch->tx->now_us);
+}
+
+/* In the room of those that were looked at. */
+static void let_go(const struct purge *purge, enum list_kind kind, const struct past_row *row,
+                   struct going *going)
+{
+    if (keeps_key(purge, row))
+        going->keys[going->key_count++] =
+            (struct key_row){.kind = kind == LIST_JOBS ? "job" : "instance",
+                             .workflow = kind == LIST_JOBS ? "" : row->name,
+                             .key = row->key,
+                             .id = row->id,
+                             .ended_at_us = row->ended_at_us};
+    going->rows[going->row_count++] = *row;
+}
+
+static cairn_code write_going(struct purge *purge, enum list_kind kind,
+                              const struct going *going)
+{
+    struct batch *batch = purge->batch;
+    size_t marked = 0;
+    if (going->mark_count)
+        TRY(STORE(batch, mark_purges, going->marks, going->mark_count, &marked));
+    if (going->key_count)
+        TRY(STORE(batch, keep_keys, going->keys, going->key_count));
+    if (going->row_count)
+        TRY(STORE(batch, purge, kind, going->rows, going->row_count));
+    purge->purged += going->row_count;
+    purge->marked += marked;
+    return CAIRN_OK;
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* Removes those that are still as they were read.  ids are valid. */
+/* Removes those that are still to go. */
 static cairn_code purge_jobs(struct purge *purge, const struct picked_list *picked)
 {
     struct batch *batch = purge->batch;
+    struct going going;
     size_t count = picked->count;
-    const char **ids = arena_array(&batch->arena, count, sizeof *ids);
-    struct job_row *rows = arena_array(&batch->arena, count, sizeof *rows);
-    enum lock_result *results = arena_array(&batch->arena, count, sizeof *results);
-    struct key_row *keys = arena_array(&batch->arena, count, sizeof *keys);
-    size_t locked = 0, kept = 0;
-    NEED(ids && rows && results && keys, batch->error);
-    for (size_t i = 0; i < count; i++)
-        ids[i] = picked->items[i].past.id;
-    qsort(ids, count, sizeof *ids, compare_ids);
-    TRY(STORE(batch, lock_jobs, ids, count, false, rows, results));
+    int64_t due_us;
+    TRY(make_going(batch, picked, &going));
+    TRY(STORE(batch, lock_past, LIST_JOBS, going.rows, &count));
     for (size_t i = 0; i < count; i++) {
-        struct past_row now = {.id = ids[i]};
-        int64_t due_us;
-        if (results[i] != LOCK_DONE)
-            continue;
-        now.name = rows[i].type;
-        now.status = job_status_name(retention_job_end(&rows[i], &now.ended_at_us));
-        if (!now.ended_at_us || !purge->wants(purge, LIST_JOBS, &now, &due_us))
-            continue;
-        if (keeps_key(purge, rows[i].key, now.ended_at_us))
-            keys[kept++] = (struct key_row){.kind = "job",
-                                            .workflow = "",
-                                            .key = rows[i].key,
-                                            .id = rows[i].id,
-                                            .ended_at_us = now.ended_at_us};
-        rows[locked++] = rows[i];
+        struct past_row row = going.rows[i];
+        if (row.ended_at_us && purge->wants(purge, LIST_JOBS, &row, &due_us))
+            let_go(purge, LIST_JOBS, &row, &going);
     }
-    purge->purged += locked;
-    if (kept)
-        TRY(STORE(batch, keep_keys, keys, kept));
-    return locked ? STORE(batch, purge_jobs, rows, locked) : CAIRN_OK;
+    return write_going(purge, LIST_JOBS, &going);
 }
 
 /* ---- instances ------------------------------------------------------------------------------- */
@@ -125,81 +150,42 @@ static cairn_code pick_instance(struct purge *purge, const struct past_row *row,
     return CAIRN_OK;
 }
 
-/* Whether it is still as it was read; others may have changed it before it was locked. */
-static bool is_unchanged(const struct past_row *past, const struct instance_row *row,
-                         enum lock_result result)
-{
-    return result == LOCK_DONE && row->status == instance_status_from(past->status) &&
-           row->finished_at_us == past->ended_at_us && !row->is_telling;
-}
-
 static int compare_picked(const void *a, const void *b)
 {
     return strcmp(((const struct picked *)a)->past.id, ((const struct picked *)b)->past.id);
 }
 
-/* What becomes of those that are locked and unchanged. */
-struct going {
-    struct instance_row *rows; /* are removed */
-    struct key_row *keys;      /* are kept */
-    const char **marks;        /* are marked */
-    size_t row_count, key_count, mark_count;
-};
-
-static void sort_out(const struct purge *purge, const struct picked *picked,
-                     const struct instance_row *row, struct going *going)
-{
-    if (picked->is_marked) {
-        going->marks[going->mark_count++] = row->id;
-        return;
-    }
-    if (keeps_key(purge, row->key, row->finished_at_us))
-        going->keys[going->key_count++] = (struct key_row){.kind = "instance",
-                                                           .workflow = row->workflow,
-                                                           .key = row->key,
-                                                           .id = row->id,
-                                                           .ended_at_us = row->finished_at_us};
-    going->rows[going->row_count++] = *row;
-}
-
-static cairn_code write_going(struct purge *purge, const struct going *going)
-{
-    struct batch *batch = purge->batch;
-    size_t marked = 0;
-    if (going->mark_count)
-        TRY(STORE(batch, mark_purges, going->marks, going->mark_count, &marked));
-    if (going->key_count)
-        TRY(STORE(batch, keep_keys, going->keys, going->key_count));
-    if (going->row_count)
-        TRY(STORE(batch, purge_instances, going->rows, going->row_count));
-    purge->purged += going->row_count;
-    purge->marked += marked;
-    return CAIRN_OK;
-}
-
+/* Families of which a member has changed or is held by others stay. */
 cairn_code purge_picked(struct purge *purge, struct picked_list *picked)
 {
     struct batch *batch = purge->batch;
-    size_t count = picked->count;
-    const char **ids = arena_array(&batch->arena, count, sizeof *ids);
-    struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
-    enum lock_result *results = arena_array(&batch->arena, count, sizeof *results);
+    size_t count = picked->count, locked = count;
     bool *is_broken = arena_array(&batch->arena, picked->families, sizeof *is_broken);
-    struct going going = {.rows = rows, /* in the room of those that were looked at */
-                          .keys = arena_array(&batch->arena, count, sizeof *going.keys),
-                          .marks = arena_array(&batch->arena, count, sizeof *going.marks)};
-    NEED(ids && rows && results && is_broken && going.keys && going.marks, batch->error);
+    struct going going;
+    NEED(is_broken, batch->error);
     qsort(picked->items, count, sizeof *picked->items, compare_picked);
-    for (size_t i = 0; i < count; i++)
-        ids[i] = picked->items[i].past.id;
-    TRY(STORE(batch, lock_instances, ids, count, false, rows, results));
-    for (size_t i = 0; i < count; i++)
-        is_broken[picked->items[i].family] |=
-            !is_unchanged(&picked->items[i].past, &rows[i], results[i]);
-    for (size_t i = 0; i < count; i++)
-        if (!is_broken[picked->items[i].family])
-            sort_out(purge, &picked->items[i], &rows[i], &going);
-    return write_going(purge, &going);
+    TRY(make_going(batch, picked, &going));
+    TRY(STORE(batch, lock_past, LIST_INSTANCES, going.rows, &locked));
+    for (size_t i = 0, at = 0; i < count; i++) {
+        struct past_row *was = &picked->items[i].past, *row = &going.rows[at];
+        bool is_there = at < locked && strcmp(row->id, was->id) == 0;
+        at += is_there;
+        if (!is_there || strcmp(row->status, was->status) != 0 ||
+            row->ended_at_us != was->ended_at_us || row->is_held)
+            is_broken[picked->items[i].family] = true;
+        else
+            *was = *row;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct picked *item = &picked->items[i];
+        if (is_broken[item->family])
+            continue;
+        if (item->is_marked)
+            going.marks[going.mark_count++] = item->past.id;
+        else
+            let_go(purge, LIST_INSTANCES, &item->past, &going);
+    }
+    return write_going(purge, LIST_INSTANCES, &going);
 }
 
 cairn_code purge_instance(struct purge *purge, const struct past_row *row, const char **ret_why,
@@ -271,34 +257,46 @@ static cairn_code take_large(struct purge *purge, const struct past_row *row, bo
     return CAIRN_OK;
 }
 
+/* Looks at rows behind the number *place, which moves on.  *ret_is_full: the rest belongs to the next portion. */
+static cairn_code pick_rows(struct purge *purge, enum list_kind kind,
+                            const struct past_row *rows, size_t count, int64_t *place,
+                            struct picked_list *picked, bool *ret_is_full)
+{
+    size_t most = kind == LIST_JOBS ? PURGE_JOBS : PURGE_INSTANCES;
+    bool is_large = false, is_left = false;
+    *ret_is_full = false;
+    for (size_t at = 0; at < count && !*ret_is_full; at++) {
+        TRY(pick(purge, kind, &rows[at], picked, &is_large));
+        *ret_is_full = is_large && picked->count && !purge->is_dry_run;
+        if (*ret_is_full)
+            break; /* what was found so far goes first */
+        if (is_large)
+            TRY(take_large(purge, &rows[at], &is_left));
+        purge->read++;
+        *ret_is_full = is_left || (is_large && !purge->is_dry_run && purge->purged) ||
+                       (picked->count >= most && !purge->is_dry_run);
+        if (!is_left)
+            *place = rows[at].seq;
+    }
+    return CAIRN_OK;
+}
+
 cairn_code purge_portion(struct purge *purge, enum list_kind kind, int64_t *place,
                          bool *ret_is_over)
 {
     struct batch *batch = purge->batch;
-    struct past_row *rows = arena_array(&batch->arena, PURGE_SCAN, sizeof *rows);
+    size_t room = kind == LIST_JOBS ? PURGE_JOBS : PURGE_INSTANCES, count = 0;
+    size_t most = purge->read + PURGE_SCAN;
+    struct past_row *rows = arena_array(&batch->arena, room, sizeof *rows);
     struct picked_list picked = {0};
-    size_t most = kind == LIST_JOBS ? PURGE_JOBS : PURGE_INSTANCES;
-    size_t count = 0, at = 0;
-    bool is_large = false, is_left = false;
+    bool is_full = false;
     NEED(rows, batch->error);
     purge->created_us = INT64_MAX;
-    TRY(STORE(batch, scan_past, kind, *place, rows, PURGE_SCAN, &count));
-    for (; at < count && !is_left && (purge->is_dry_run || picked.count < most); at++) {
-        TRY(pick(purge, kind, &rows[at], &picked, &is_large));
-        if (is_large && picked.count && !purge->is_dry_run)
-            break; /* what was found so far goes first */
-        if (is_large)
-            TRY(take_large(purge, &rows[at], &is_left));
-        if (is_left)
-            break;
-        *place = rows[at].seq;
-        if (is_large && !purge->is_dry_run && purge->purged) {
-            at++;
-            break;
-        }
-    }
-    purge->read += at;
-    *ret_is_over = at == count && count < PURGE_SCAN;
+    do {
+        TRY(STORE(batch, scan_past, kind, *place, rows, room, &count));
+        TRY(pick_rows(purge, kind, rows, count, place, &picked, &is_full));
+    } while (!is_full && count == room && purge->read < most);
+    *ret_is_over = count < room && (count == 0 || *place == rows[count - 1].seq);
     if (purge->is_dry_run || !picked.count) {
         purge->purged += picked.count;
         return CAIRN_OK;

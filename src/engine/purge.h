@@ -17,7 +17,7 @@
 #include "engine/workset.h"
 
 /* What one portion reads, and how many jobs or instances it removes; beyond that, the family of the last one. */
-enum { PURGE_SCAN = 500, PURGE_JOBS = 200, PURGE_INSTANCES = 50 };
+enum { PURGE_SCAN = 500, PURGE_JOBS = 500, PURGE_INSTANCES = 100 };
 
 /* Instances of a family that go in one commit; of a larger one, so many at a time. */
 enum { PURGE_FAMILY = 100 };
@@ -35,6 +35,7 @@ struct purge {
     struct retention_row policy; /* locked; of it the keys count */
     purge_wants *wants;
     const struct purge_input *input; /* of a purge by hand */
+    uint32_t statuses;               /* which of them it names; see retention_policy.c */
     bool is_dry_run;                 /* count only */
 
     /* What a portion has found. */

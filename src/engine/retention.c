@@ -7,9 +7,9 @@
 /* Keys, bulk actions and pages of one portion. */
 enum { KEYS_AT_ONCE = 1000, BULKS_AT_ONCE = 50, PAGES_AT_ONCE = 500 };
 
-/* Between portions others have the store for so many times as long, and a little: on SQLite, which has one writer, they
- * keep nine tenths of it. */
-enum { REST_PART = 9, REST_LEAST_US = 10 * 1000 };
+/* Of the time of a store's committers, portions take one part in so many: SQLite has one, so that others keep nine tenths
+ * of it.  And there is a moment between two. */
+enum { TAKEN_PART = 10, REST_LEAST_US = 1000 };
 
 /* Between sweeps: a hundredth of the shortest age, within these; and more if they leave much. */
 #define GAP_LEAST_US US_PER_SEC
@@ -205,7 +205,7 @@ cairn_code retention_sweep(struct batch *batch, int64_t *ret_next_us)
     if (sweep.row.phase == SWEEP_PHASES)
         end_sweep(&sweep);
     else if (!engine->clock.is_virtual)
-        sweep.row.next_at_us += REST_LEAST_US + REST_PART * took_us;
+        sweep.row.next_at_us += REST_LEAST_US + took_us * TAKEN_PART / engine->committer_count;
     *ret_next_us = sweep.row.next_at_us;
     return STORE(batch, put_retention, &sweep.row);
 }

@@ -220,14 +220,12 @@ static bool is_asked_for(struct purge *purge, enum list_kind kind, const struct 
                          int64_t *ret_due_us)
 {
     const struct purge_input *in = purge->input;
-    bool is_known;
-    uint32_t statuses = read_statuses(in->status, &is_known);
     uint32_t bit = kind == LIST_JOBS
                        ? STATUS_BIT(job_status_from(row->status))
                        : STATUS_BIT(instance_status_from(row->status)) << JOB_STATUS_COUNT;
     int64_t age_ms = in->older_than_ms < 0 ? 0 : in->older_than_ms;
     *ret_due_us = retention_due_us(age_ms, row->ended_at_us);
-    if (*ret_due_us > purge->batch->tx->now_us || (in->status && !(statuses & bit)))
+    if (*ret_due_us > purge->batch->tx->now_us || (in->status && !(purge->statuses & bit)))
         return false;
     if (kind == LIST_JOBS)
         return !in->type || pattern_matches(in->type, row->name);
@@ -264,9 +262,11 @@ cairn_code batch_purge(struct batch *batch, struct request *request)
 {
     const struct purge_input *in = &request->in.purge;
     struct purge_output *out = &request->out.purged;
+    bool is_known;
     struct purge purge = {.batch = batch,
                           .wants = is_asked_for,
                           .input = in,
+                          .statuses = read_statuses(in->status, &is_known),
                           .is_dry_run = in->is_dry_run,
                           .earliest_us = INT64_MAX};
     enum list_kind kind;

@@ -122,6 +122,25 @@ struct job_row lock_one(struct rig *rig, const char *id)
     return row;
 }
 
+void purge(struct rig *rig, enum list_kind kind, const char *const *ids, size_t count)
+{
+    struct past_row *rows = arena_array(&rig->arena, count, sizeof *rows);
+    size_t found = 0, locked, read = 1;
+    for (int64_t after = 0; found < count && read;) {
+        struct past_row row;
+        MUST(rig, rig->ops->scan_past(rig->tx, kind, after, &row, 1, &read, &rig->error));
+        after = row.seq;
+        for (size_t i = 0; i < count && read; i++)
+            if (strcmp(ids[i], row.id) == 0)
+                rows[found++] = row;
+    }
+    CHECK_INT(found, count);
+    locked = found;
+    MUST(rig, rig->ops->lock_past(rig->tx, kind, rows, &locked, &rig->error));
+    CHECK_INT(locked, count);
+    MUST(rig, rig->ops->purge(rig->tx, kind, rows, count, &rig->error));
+}
+
 static void claim_by(struct rig *rig, size_t room, size_t pattern_count,
                      const char *const *patterns, const char *runtime)
 {

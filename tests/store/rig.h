@@ -71,6 +71,9 @@ struct job_row get(struct rig *rig, const char *id);
 /* Locks one job, which must be there. */
 struct job_row lock_one(struct rig *rig, const char *id);
 
+/* Locks jobs or instances, which must be there, in the order of their numbers, and purges them. */
+void purge(struct rig *rig, enum list_kind kind, const char *const *ids, size_t count);
+
 /* A claim by worker "w" under token "t", for a minute; into rig->rows. */
 void claim(struct rig *rig, size_t room, size_t pattern_count, const char *const *patterns);
 void claim_as(struct rig *rig, size_t room, const char *pattern, const char *runtime);

@@ -43,15 +43,7 @@ static void purge_owner(struct rig *rig, const struct owner *owner)
                           .id = id,
                           .ended_at_us = RIG_START_US};
     MUST(rig, rig->ops->keep_keys(rig->tx, &key, 1, &rig->error));
-    if (owner->is_job) {
-        struct job_row row = lock_one(rig, id);
-        MUST(rig, rig->ops->purge_jobs(rig->tx, &row, 1, &rig->error));
-        return;
-    }
-    struct instance_row row;
-    enum lock_result result;
-    MUST(rig, rig->ops->lock_instances(rig->tx, &id, 1, false, &row, &result, &rig->error));
-    MUST(rig, rig->ops->purge_instances(rig->tx, &row, 1, &rig->error));
+    purge(rig, owner->is_job ? LIST_JOBS : LIST_INSTANCES, &id, 1);
 }
 
 /* Somebody who inserts the same key meanwhile, and tries again as an engine does. */
@@ -168,4 +160,39 @@ TEST(plain_sql_that_waits_for_the_purge_of_its_key_is_told_to_try_again)
     CHECK(!PQgetResult(producer), "there is more");
     foreign_run(producer, sql);
     CHECK_INT(foreign_number(watcher, "SELECT count(*) FROM workflow.workflow_run"), 0);
+}
+
+/* What was read is locked later: meanwhile it may have changed, or somebody may have taken it. */
+TEST(what_is_locked_is_read_again_and_what_others_hold_is_left_out)
+{
+    enum { HELD, CHANGED, SAME, JOBS };
+    cleanup(rig_closep) struct rig *rig = rig_open_url(scratch_store_of("postgres"));
+    cleanup(foreign_closep) PGconn *other = foreign_open(rig->url);
+    struct past_row rows[JOBS];
+    size_t count = 0;
+    begin_write(rig);
+    for (int i = 0; i < JOBS; i++) {
+        struct job_row row = job_of(rig, i == HELD      ? "held"
+                                         : i == CHANGED ? "changed"
+                                                        : "same");
+        row.status = JOB_SUCCEEDED;
+        row.is_ready = false;
+        add(rig, row);
+    }
+    commit(rig);
+    begin_write(rig);
+    MUST(rig, rig->ops->scan_past(rig->tx, LIST_JOBS, 0, rows, JOBS, &count, &rig->error));
+    CHECK_INT(count, JOBS);
+    foreign_run(other,
+                "UPDATE workflow.workflow_run SET status = 'pending' WHERE type = 'changed'");
+    foreign_run(other, "BEGIN");
+    foreign_run(other, "SELECT 1 FROM workflow.workflow_run WHERE type = 'held' FOR UPDATE");
+    MUST(rig, rig->ops->lock_past(rig->tx, LIST_JOBS, rows, &count, &rig->error));
+    CHECK_INT(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        bool is_same = strcmp(rows[i].name, "same") == 0;
+        CHECK_STR(rows[i].status, is_same ? "succeeded" : "pending");
+        CHECK_INT(rows[i].ended_at_us > 0, is_same);
+    }
+    foreign_run(other, "ROLLBACK");
 }

@@ -57,6 +57,9 @@ static const char fill[] =
     "INSERT INTO workflow.workflow_key (kind, workflow, key, id, ended_at) SELECT 'job', '',"
     " 'k' || n, gen_random_uuid(), now() FROM generate_series(1, 20000) AS n;"
     "INSERT INTO workflow.workflow_purge (id) SELECT id FROM ids;"
+    "ALTER TABLE workflow.workflow_intake DISABLE TRIGGER USER;"
+    "INSERT INTO workflow.workflow_intake (id, workflow, version, input, instance_id)"
+    " SELECT gen_random_uuid(), 'order', 1, '{}', CASE WHEN seq % 2 = 0 THEN id END FROM ids;"
     "ANALYZE";
 
 /* Their parameters, as if a portion were purged. */
@@ -73,6 +76,8 @@ static const struct {
     {"list_past_children", SQL_LIST_PAST_CHILDREN, ONE ", 1, 100"},
     {"is_purge_begun", SQL_IS_PURGE_BEGUN, ONE},
     {"mark_purges", SQL_MARK_PURGES, IDS},
+    {"lock_past_jobs", SQL_LOCK_PAST_JOBS, IDS},
+    {"lock_past_instances", SQL_LOCK_PAST_INSTANCES, IDS},
     {"purge_jobs", SQL_PURGE_JOBS, IDS},
     {"purge_instances", SQL_PURGE_INSTANCES, IDS},
     {"purge_events", SQL_PURGE_EVENTS, LOGS},
@@ -82,7 +87,6 @@ static const struct {
     {"first_key", SQL_FIRST_KEY, NULL},
 };
 
-/* The table of starts by plain SQL holds those that wait, and those that failed. */
 static void check_plan(PGconn *conn, const char *name, const char *values, const char *mode)
 {
     char sql[512];
@@ -93,8 +97,8 @@ static void check_plan(PGconn *conn, const char *name, const char *values, const
     PGresult *result = PQexec(conn, sql);
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s: %s", name, PQerrorMessage(conn));
     for (int i = 0; i < PQntuples(result); i++) {
-        const char *line = PQgetvalue(result, i, 0), *scan = strstr(line, "Seq Scan on ");
-        CHECK(!scan || strstr(scan, "workflow_intake"), "%s, %s: %s", name, mode, line);
+        const char *line = PQgetvalue(result, i, 0);
+        CHECK(!strstr(line, "Seq Scan on "), "%s, %s: %s", name, mode, line);
     }
     PQclear(result);
 }

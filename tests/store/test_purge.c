@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "flow_rig.h"
+#include "store/event_log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,6 @@ TEST(marks_of_purges_are_kept_until_their_instance_goes)
     cleanup(rig_closep) struct rig *rig = rig_open();
     struct past_row rows[PAST_MAX];
     struct family_size size;
-    enum lock_result results[1];
     size_t count = 0, made = 0;
     bool is_begun = true;
     begin_write(rig);
@@ -178,8 +178,7 @@ TEST(marks_of_purges_are_kept_until_their_instance_goes)
     CHECK(is_begun, "there is a mark");
     MUST(rig, rig->ops->list_begun_purges(rig->tx, rows, PAST_MAX, &count, &rig->error));
     CHECK(count == 2 && rows[0].seq == child.seq && rows[1].seq == parent.seq, "both");
-    MUST(rig, rig->ops->lock_instances(rig->tx, ids, 1, false, &parent, results, &rig->error));
-    MUST(rig, rig->ops->purge_instances(rig->tx, &parent, 1, &rig->error));
+    purge(rig, LIST_INSTANCES, ids, 1);
     MUST(rig, rig->ops->list_begun_purges(rig->tx, rows, PAST_MAX, &count, &rig->error));
     CHECK(count == 1 && rows[0].seq == child.seq, "the mark goes with its instance");
 }
@@ -256,8 +255,7 @@ TEST(events_of_purged_jobs_are_shown_nowhere)
     for (size_t gone = 0; gone < JOBS; gone++) {
         size_t at = (gone * 5) % JOBS;
         begin_write(rig);
-        struct job_row row = lock_one(rig, rows[at].id);
-        MUST(rig, rig->ops->purge_jobs(rig->tx, &row, 1, &rig->error));
+        purge(rig, LIST_JOBS, &rows[at].id, 1);
         commit(rig);
         rows[at].seq = 0;
         begin_read(rig);
@@ -265,6 +263,43 @@ TEST(events_of_purged_jobs_are_shown_nowhere)
         for (size_t i = 0; i < JOBS; i++)
             CHECK_INT(count_events(rig, rows[i].id), rows[i].seq ? EACH * COMMITS : 0);
         roll_back(rig);
+    }
+}
+
+/* One after the other, beside each other, and out of order: only what is named goes, and nothing of it stays. */
+TEST(of_many_jobs_those_that_are_named_go)
+{
+    enum { JOBS = 9, LONG = EVENTS_A_POST * 2 + 1 };
+    static const size_t gone[] = {7, 0, 3, 4, 5};
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct past_row past[PAST_MAX];
+    struct job_row rows[JOBS];
+    char ids[JOBS][ID_TEXT];
+    const char *named[sizeof gone / sizeof *gone];
+    begin_write(rig);
+    for (size_t i = 0; i < JOBS; i++)
+        rows[i] = lock_named(rig, add_ended(rig, "a", JOB_SUCCEEDED), ids[i]);
+    tell(rig, rows, JOBS, LONG);
+    commit(rig);
+    begin_write(rig);
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+        named[i] = ids[gone[i]];
+    purge(rig, LIST_JOBS, named, sizeof gone / sizeof *gone);
+    commit(rig);
+    begin_read(rig);
+    CHECK_INT(scan(rig, LIST_JOBS, 0, past, PAST_MAX), 4);
+    CHECK_STR(past[0].id, ids[1]);
+    CHECK_STR(past[1].id, ids[2]);
+    CHECK_STR(past[2].id, ids[6]);
+    CHECK_STR(past[3].id, ids[8]);
+    for (size_t i = 0; i < JOBS; i++) {
+        struct event_row before;
+        bool is_gone = i != 1 && i != 2 && i != 6 && i != 8;
+        size_t count = 0;
+        CHECK_INT(count_events(rig, ids[i]), is_gone ? 0 : LONG);
+        MUST(rig, rig->ops->list_events_before(rig->tx, ids[i], rows[i].last_event, &before, 1,
+                                               &count, &rig->error));
+        CHECK_INT(count, is_gone ? 0 : 1);
     }
 }
 
@@ -276,6 +311,7 @@ TEST(a_cursor_before_purged_events_goes_on_with_the_next)
     struct job_row rows[JOBS];
     struct event_row events[JOBS];
     char ids[JOBS][ID_TEXT];
+    const char *all[JOBS];
     size_t count = 0;
     begin_write(rig);
     for (size_t i = 0; i < JOBS; i++)
@@ -283,7 +319,9 @@ TEST(a_cursor_before_purged_events_goes_on_with_the_next)
     tell(rig, rows, JOBS, 1);
     commit(rig);
     begin_write(rig);
-    MUST(rig, rig->ops->purge_jobs(rig->tx, rows + 1, JOBS - 2, &rig->error));
+    for (size_t i = 0; i < JOBS; i++)
+        all[i] = ids[i];
+    purge(rig, LIST_JOBS, all + 1, JOBS - 2);
     commit(rig);
     begin_read(rig);
     MUST(rig, rig->ops->list_events(rig->tx, NULL, 0, events, 1, &count, &rig->error));
@@ -308,7 +346,7 @@ TEST(an_instance_is_removed_and_others_stay)
     add_pending_steps(rig, &kept, 3);
     struct log_row line = {.instance_id = gone.id, .level = "info", .message = "m"};
     MUST(rig, rig->ops->append_logs(rig->tx, &line, 1, &rig->error));
-    MUST(rig, rig->ops->purge_instances(rig->tx, &gone, 1, &rig->error));
+    purge(rig, LIST_INSTANCES, &gone.id, 1);
     commit(rig);
     begin_read(rig);
     CHECK_INT(scan(rig, LIST_INSTANCES, 0, rows, PAST_MAX), 1);
@@ -455,10 +493,8 @@ TEST(free_space_is_returned)
     begin_write(rig);
     MUST(rig, rig->ops->measure(rig->tx, &full, &rig->error));
     CHECK_INT(scan(rig, LIST_JOBS, 0, past, PAST_MAX), 20);
-    for (int i = 0; i < 20; i++) {
-        struct job_row row = lock_one(rig, past[i].id);
-        MUST(rig, rig->ops->purge_jobs(rig->tx, &row, 1, &rig->error));
-    }
+    for (int i = 0; i < 20; i++)
+        purge(rig, LIST_JOBS, &past[i].id, 1);
     commit(rig);
     begin_write(rig);
     MUST(rig, rig->ops->shrink(rig->tx, 10, &is_more, &rig->error));

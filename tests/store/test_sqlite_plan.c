@@ -55,6 +55,13 @@ TEST(every_query_of_the_hot_path_searches_its_index)
         {"purge_decisions", SQL_PURGE_DECISIONS, "(instance_id=?)"},
         {"purge_dlq", SQL_PURGE_DLQ, "(instance_id=?)"},
         {"purge_logs", SQL_PURGE_LOGS, "(instance_id=?)"},
+        {"purge_intake", SQL_PURGE_INTAKE, "idx_workflow_intake_instance (instance_id=?)"},
+        {"purge_marks", SQL_PURGE_MARKS, "(id=?)"},
+        {"purge_step_children", SQL_PURGE_STEP_CHILDREN, "(instance_id=?)"},
+        {"purge_elements", SQL_PURGE_ELEMENTS, "(instance_id=?)"},
+        {"purge_jobs", SQL_PURGE_JOBS, "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+        {"purge_instances", SQL_PURGE_INSTANCES,
+         "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
     };
     cleanup(rig_closep) struct rig *rig = rig_open();
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {

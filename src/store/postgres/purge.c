@@ -133,44 +133,42 @@ static cairn_code purge_events(struct store_tx *tx, const int64_t *events, size_
     return run_on_logs(tx, PG_UNMARK_EVENT_LOGS, logs, (size_t)reader.count, reterr);
 }
 
-/* Rows of one kind, with their ids and the ends of their chains. */
-static cairn_code purge(struct store_tx *tx, enum postgres_query query, const char *const *ids,
-                        const int64_t *events, size_t count, cairn_error *reterr)
+static const char **past_ids(struct store_tx *tx, const struct past_row *rows, size_t count)
+{
+    const char **ids = arena_array(tx->arena, count, sizeof *ids);
+    for (size_t i = 0; ids && i < count; i++)
+        ids[i] = rows[i].id;
+    return ids;
+}
+
+cairn_code postgres_lock_past(struct store_tx *tx, enum list_kind kind, struct past_row *rows,
+                              size_t *count, cairn_error *reterr)
 {
     struct postgres_params params = {.arena = tx->arena};
-    if (count == 0)
-        return CAIRN_OK;
+    const char **ids = past_ids(tx, rows, *count);
+    if (!ids)
+        return fail_memory(reterr);
+    param_uuids(&params, ids, *count);
+    return postgres_read_rows(tx,
+                              kind == LIST_JOBS ? PG_LOCK_PAST_JOBS : PG_LOCK_PAST_INSTANCES,
+                              &params, &past_row_type, rows, *count, count, reterr);
+}
+
+cairn_code postgres_purge(struct store_tx *tx, enum list_kind kind, const struct past_row *rows,
+                          size_t count, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    const char **ids = past_ids(tx, rows, count);
+    int64_t *events = arena_array(tx->arena, count, sizeof *events);
+    if (!ids || !events)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
+        events[i] = rows[i].last_event;
     param_uuids(&params, ids, count);
-    TRY(postgres_queue(postgres_session_of(tx), query, &params, reterr));
+    TRY(postgres_queue(postgres_session_of(tx),
+                       kind == LIST_JOBS ? PG_PURGE_JOBS : PG_PURGE_INSTANCES, &params,
+                       reterr));
     return purge_events(tx, events, count, reterr);
-}
-
-cairn_code postgres_purge_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
-                               cairn_error *reterr)
-{
-    const char **ids = arena_array(tx->arena, count, sizeof *ids);
-    int64_t *events = arena_array(tx->arena, count, sizeof *events);
-    if (!ids || !events)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        ids[i] = rows[i].id;
-        events[i] = rows[i].last_event;
-    }
-    return purge(tx, PG_PURGE_JOBS, ids, events, count, reterr);
-}
-
-cairn_code postgres_purge_instances(struct store_tx *tx, const struct instance_row *rows,
-                                    size_t count, cairn_error *reterr)
-{
-    const char **ids = arena_array(tx->arena, count, sizeof *ids);
-    int64_t *events = arena_array(tx->arena, count, sizeof *events);
-    if (!ids || !events)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        ids[i] = rows[i].id;
-        events[i] = rows[i].last_event;
-    }
-    return purge(tx, PG_PURGE_INSTANCES, ids, events, count, reterr);
 }
 
 cairn_code postgres_mark_purges(struct store_tx *tx, const char *const *ids, size_t count,

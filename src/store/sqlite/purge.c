@@ -2,10 +2,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/buf.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "store/event_log.h"
 #include "store/sqlite/purge_event.h"
 #include "store/sqlite/sqlite.h"
+
+#include <stdlib.h>
 
 /* ---- the policy -------------------------------------------------------------------------- */
 
@@ -97,54 +102,83 @@ cairn_code sqlite_is_purge_begun(struct store_tx *tx, const char *id, bool *ret_
 
 /* ---- purging ----------------------------------------------------------------------------- */
 
-static cairn_code delete_by_id(struct store_tx *tx, enum query_number number, const char *id,
-                               cairn_error *reterr)
+/* What was read in this transaction cannot change: a writer is alone. */
+cairn_code sqlite_lock_past(struct store_tx *tx, enum list_kind kind, struct past_row *rows,
+                            size_t *count, cairn_error *reterr)
 {
-    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
-    bind_text(&query, ":id", id);
-    return query_run(&query);
+    (void)tx, (void)kind, (void)rows, (void)count, (void)reterr;
+    return CAIRN_OK;
 }
 
-static cairn_code delete_by_seq(struct store_tx *tx, enum query_number number, int64_t seq,
+/* Of all subjects at once. */
+static cairn_code delete_by_ids(struct store_tx *tx, enum query_number number, const char *ids,
                                 cairn_error *reterr)
 {
     cleanup(query_end) struct query query = query_begin(tx, number, reterr);
-    bind_int(&query, ":seq", seq);
+    bind_text(&query, ":ids", ids);
     return query_run(&query);
 }
 
-cairn_code sqlite_purge_jobs(struct store_tx *tx, const struct job_row *rows, size_t count,
-                             cairn_error *reterr)
+/* A JSON array of their ids; of those alone that have so many events. */
+static const char *ids_of(struct store_tx *tx, const struct past_row *rows, size_t count,
+                          int events_least)
 {
-    int64_t *events = arena_array(tx->arena, count, sizeof *events);
-    if (!events)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < count; i++) {
-        events[i] = rows[i].last_event;
-        TRY(delete_by_id(tx, Q_PURGE_LOOSE, rows[i].id, reterr));
-        TRY(delete_by_id(tx, Q_PURGE_POSTS, rows[i].id, reterr));
-        TRY(delete_by_seq(tx, Q_PURGE_JOB, rows[i].seq, reterr));
-    }
-    return sqlite_purge_events(tx, events, count, reterr);
+    struct buf ids = {0};
+    struct json_out out = {.buf = &ids};
+    json_open(&out, '[');
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].event_count >= events_least)
+            json_str(&out, rows[i].id);
+    json_close(&out, ']');
+    return buf_keep(&ids, tx->arena);
 }
 
-cairn_code sqlite_purge_instances(struct store_tx *tx, const struct instance_row *rows,
-                                  size_t count, cairn_error *reterr)
+static int compare_seqs(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* Numbers that follow each other go at once. */
+static cairn_code delete_by_seqs(struct store_tx *tx, enum query_number number,
+                                 const int64_t *seqs, size_t count, cairn_error *reterr)
+{
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && seqs[next] == seqs[next - 1] + 1;)
+            next++;
+        cleanup(query_end) struct query query = query_begin(tx, number, reterr);
+        bind_int(&query, ":first", seqs[i]);
+        bind_int(&query, ":last", seqs[next - 1]);
+        TRY(query_run(&query));
+    }
+    return CAIRN_OK;
+}
+
+cairn_code sqlite_purge(struct store_tx *tx, enum list_kind kind, const struct past_row *rows,
+                        size_t count, cairn_error *reterr)
 {
     static const enum query_number parts[] = {
-        Q_PURGE_SIGNALS,       Q_PURGE_OUTBOX,   Q_PURGE_DECISIONS, Q_PURGE_DLQ,
-        Q_PURGE_LOGS,          Q_PURGE_INTAKE,   Q_PURGE_LOOSE,     Q_PURGE_POSTS,
-        Q_PURGE_STEP_CHILDREN, Q_PURGE_ELEMENTS, Q_PURGE_MARK};
+        Q_PURGE_SIGNALS, Q_PURGE_OUTBOX, Q_PURGE_DECISIONS,     Q_PURGE_DLQ,     Q_PURGE_LOGS,
+        Q_PURGE_INTAKE,  Q_PURGE_MARKS,  Q_PURGE_STEP_CHILDREN, Q_PURGE_ELEMENTS};
+    bool is_job = kind == LIST_JOBS;
+    int64_t *seqs = arena_array(tx->arena, count, sizeof *seqs);
     int64_t *events = arena_array(tx->arena, count, sizeof *events);
-    if (!events)
+    const char *ids = ids_of(tx, rows, count, 0);
+    const char *long_ids = ids_of(tx, rows, count, EVENTS_A_POST);
+    if (!seqs || !events || !ids || !long_ids)
         return fail_memory(reterr);
     for (size_t i = 0; i < count; i++) {
+        seqs[i] = rows[i].seq;
         events[i] = rows[i].last_event;
-        for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
-            TRY(delete_by_id(tx, parts[part], rows[i].id, reterr));
-        TRY(delete_by_seq(tx, Q_PURGE_STEPS, rows[i].seq, reterr));
-        TRY(delete_by_seq(tx, Q_PURGE_INSTANCE, rows[i].seq, reterr));
     }
+    qsort(seqs, count, sizeof *seqs, compare_seqs);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !is_job; i++)
+        TRY(delete_by_ids(tx, parts[i], ids, reterr));
+    TRY(delete_by_ids(tx, Q_PURGE_LOOSE, ids, reterr));
+    TRY(delete_by_ids(tx, Q_PURGE_POSTS, long_ids, reterr));
+    if (!is_job)
+        TRY(delete_by_seqs(tx, Q_PURGE_STEPS, seqs, count, reterr));
+    TRY(delete_by_seqs(tx, is_job ? Q_PURGE_JOBS : Q_PURGE_INSTANCES, seqs, count, reterr));
     return sqlite_purge_events(tx, events, count, reterr);
 }
 
@@ -165,19 +199,19 @@ cairn_code sqlite_mark_purges(struct store_tx *tx, const char *const *ids, size_
 cairn_code sqlite_drop_bulks(struct store_tx *tx, int64_t before_us, size_t limit,
                              size_t *ret_count, cairn_error *reterr)
 {
-    const char **ids = arena_array(tx->arena, limit, sizeof *ids);
-    if (!ids)
+    struct past_row *rows = arena_array(tx->arena, limit, sizeof *rows);
+    if (!rows)
         return fail_memory(reterr);
     {
         cleanup(query_end) struct query query = query_begin(tx, Q_FIND_OLD_BULKS, reterr);
         bind_int(&query, ":before", before_us);
-        TRY(texts_read(&query, ids, limit, ret_count));
+        TRY(rows_read(&query, &past_row_type, rows, limit, ret_count));
     }
-    for (size_t i = 0; i < *ret_count; i++) {
-        TRY(delete_by_id(tx, Q_PURGE_LOOSE, ids[i], reterr));
-        TRY(delete_by_id(tx, Q_PURGE_BULK, ids[i], reterr));
-    }
-    return CAIRN_OK;
+    const char *ids = ids_of(tx, rows, *ret_count, 0);
+    if (!ids)
+        return fail_memory(reterr);
+    TRY(delete_by_ids(tx, Q_PURGE_LOOSE, ids, reterr));
+    return delete_by_ids(tx, Q_PURGE_BULKS, ids, reterr);
 }
 
 /* ---- keys -------------------------------------------------------------------------------- */

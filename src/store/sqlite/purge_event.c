@@ -60,10 +60,29 @@ static int64_t pending_take(struct pending *pending)
 struct log_row_parts {
     int64_t id;
     const char *prev, *slots; /* NULL: all 0; every slot is there */
-    int64_t used, gone;       /* events; used 0: not counted yet */
-    struct buf cells;         /* the slots that go */
+    size_t prev_len;
+    int64_t used, gone; /* events */
+    const char *cells;  /* the slots that go */
     int64_t going;
 };
+
+/* How many ids a JSON array has; null is none. */
+static int64_t count_ids(const char *array)
+{
+    int64_t quotes = 0;
+    for (const char *at = array; at && (at = strchr(at, '"')); at++)
+        quotes += at[-1] != '\\';
+    return quotes / 2;
+}
+
+/* Four digits and a comma. */
+static void write_cell(char *cell, int64_t event)
+{
+    int slot = (int)(event & SLOT_MASK);
+    for (int place = CELL - 2; place >= 0; place--, slot /= 10)
+        cell[place] = (char)('0' + slot % 10);
+    cell[CELL - 1] = ',';
+}
 
 static cairn_code read_parts(struct store_tx *tx, int64_t id, struct arena *arena,
                              struct log_row_parts *ret, cairn_error *reterr)
@@ -74,19 +93,22 @@ static cairn_code read_parts(struct store_tx *tx, int64_t id, struct arena *aren
     *ret = (struct log_row_parts){.id = id};
     TRY(query_find(&query));
     ret->prev = result_text(&query, 0);
+    ret->prev_len = ret->prev ? strlen(ret->prev) : 0;
     ret->slots = result_text(&query, 1);
     ret->used = sqlite3_column_int64(query.handle, 2);
     ret->gone = sqlite3_column_int64(query.handle, 3);
+    if (!ret->used)
+        ret->used = count_ids((const char *)sqlite3_column_text(query.handle, 4));
     return query_ended(&query);
 }
 
 /* Where the numbers of an event stand in the row; -1: it is not in it. */
 static long place_of(const struct log_row_parts *log, int64_t event)
 {
-    char cell[CELL + 1];
-    sqlite3_snprintf(sizeof cell, cell, "%04d,", (int)(event & SLOT_MASK));
+    char cell[CELL + 1] = "";
     if (!log->slots)
         return (long)(event & SLOT_MASK);
+    write_cell(cell, event);
     const char *found = strstr(log->slots, cell);
     return found ? (found - log->slots) / CELL : -1;
 }
@@ -96,7 +118,7 @@ static int64_t event_before(const struct log_row_parts *log, int64_t event)
 {
     char digits[PREV_DIGITS + 1] = "";
     long place = place_of(log, event);
-    if (!log->prev || place < 0 || strlen(log->prev) < ((size_t)place + 1) * PREV_DIGITS)
+    if (place < 0 || log->prev_len < ((size_t)place + 1) * PREV_DIGITS)
         return 0;
     memcpy(digits, log->prev + (size_t)place * PREV_DIGITS, PREV_DIGITS);
     return strtoll(digits, NULL, 10);
@@ -117,7 +139,7 @@ static cairn_code mark(struct store_tx *tx, const struct log_row_parts *log,
     bind_int(&query, ":id", log->id);
     bind_int(&query, ":used", log->used);
     bind_int(&query, ":gone", log->going);
-    bind_text(&query, ":slots", log->cells.text);
+    bind_text(&query, ":slots", log->cells);
     return query_run(&query);
 }
 
@@ -125,11 +147,6 @@ static cairn_code mark(struct store_tx *tx, const struct log_row_parts *log,
 static cairn_code write_rest(struct store_tx *tx, struct log_row_parts *log,
                              cairn_error *reterr)
 {
-    if (!log->used) {
-        cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_LOG, reterr);
-        bind_int(&query, ":id", log->id);
-        TRY(query_int(&query, &log->used));
-    }
     int64_t left = log->used - log->gone - log->going;
     if (left > 0)
         TRY(mark(tx, log, reterr));
@@ -153,14 +170,16 @@ static cairn_code purge_log(struct store_tx *tx, struct pending *pending, struct
     while (pending->count && pending->ids[0] >> EVENT_SLOT_BITS == id) {
         int64_t event = pending_take(pending);
         int64_t before = code ? 0 : event_before(&log, event);
-        buf_printf(cells, "%04d,", (int)(event & SLOT_MASK));
+        char cell[CELL];
+        write_cell(cell, event);
+        buf_add(cells, cell, CELL);
         log.going++;
         if (before > 0 && before < event)
             pending_add(pending, before); /* in the room of the one that was taken */
     }
     if (buf_failed(cells))
         return fail_memory(reterr);
-    log.cells = *cells;
+    log.cells = cells->text;
     return code ? CAIRN_OK : write_rest(tx, &log, reterr);
 }
 

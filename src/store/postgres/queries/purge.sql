@@ -34,20 +34,55 @@ UPDATE workflow.workflow_retention AS p
  WHERE p.id = given.id
 
 
+-- part: past_job
+-- A deleted one is cancelled, unless somebody still holds it.
+@seq, @id::text, @type,
+CASE WHEN @deleted_at IS NOT NULL AND @status <> 'leased' THEN 'cancelled' ELSE @status END,
+CASE WHEN @status = 'leased' THEN NULL
+     WHEN @deleted_at IS NOT NULL THEN @deleted_at
+     WHEN @status <> 'pending' THEN @updated_at END,
+@created_at, false, false, false, @idempotency_key, @last_event, @event_count
+
+
+-- part: past_instance
+-- What stands before is_child.
+@seq, @id::text, @workflow, @status, @finished_at, @created_at
+
+
+-- part: is_held
+-- Questions for one row each: one probe, whatever the planner believes.
+@is_telling
+OR (SELECT true FROM workflow.workflow_dlq AS d
+     WHERE d.instance_id = @id AND d.is_open LIMIT 1) IS NOT NULL
+OR (SELECT true FROM workflow.workflow_outbox AS o
+     WHERE o.instance_id = @id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL
+
+
+-- part: chain
+-- What stands behind is_held.
+@key, @last_event, @event_count
+
+
+-- part: family
+-- The children of the instance $1, their children and so on.
+WITH RECURSIVE family (id) AS (
+    SELECT c.id FROM workflow.workflow_instance AS c WHERE c.parent = $1::uuid
+    UNION
+    SELECT c.id
+      FROM family AS f
+     CROSS JOIN LATERAL (SELECT i.id FROM workflow.workflow_instance AS i WHERE i.parent = f.id OFFSET 0) AS c
+)
+
+
 -- name: scan_past_jobs
 -- doing: look for old jobs
--- Jobs in the order of their numbers; a deleted one is cancelled, unless somebody still holds it.
+-- Jobs in the order of their numbers.
 --
 --   $1  those behind this number
 --   $2  how many at most
 --
 -- Walks workflow_run_order.
-SELECT r.seq, r.id::text, r.type,
-       CASE WHEN r.deleted_at IS NOT NULL AND r.status <> 'leased' THEN 'cancelled' ELSE r.status END,
-       CASE WHEN r.status = 'leased' THEN NULL
-            WHEN r.deleted_at IS NOT NULL THEN r.deleted_at
-            WHEN r.status <> 'pending' THEN r.updated_at END,
-       r.created_at, false, false, false
+SELECT {past_job r}
   FROM (SELECT o.seq, o.id
           FROM workflow.workflow_run_order AS o
          WHERE o.seq > $1::bigint
@@ -60,18 +95,14 @@ SELECT r.seq, r.id::text, r.type,
 
 -- name: scan_past_instances
 -- doing: look for old instances
--- Instances in the order of their numbers.  Questions for one row each: one probe, whatever the planner believes.
+-- Instances in the order of their numbers.
 --
 --   $1  those behind this number
 --   $2  how many at most
-SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at,
+SELECT {past_instance i},
        (SELECT true FROM workflow.workflow_instance AS p WHERE p.id = i.parent LIMIT 1) IS NOT NULL,
        (SELECT true FROM workflow.workflow_instance AS c WHERE c.parent = i.id LIMIT 1) IS NOT NULL,
-       i.is_telling
-       OR (SELECT true FROM workflow.workflow_dlq AS d
-            WHERE d.instance_id = i.id AND d.is_open LIMIT 1) IS NOT NULL
-       OR (SELECT true FROM workflow.workflow_outbox AS o
-            WHERE o.instance_id = i.id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL
+       {is_held i}, {chain i}
   FROM workflow.workflow_instance AS i
  WHERE i.seq > $1::bigint
  ORDER BY i.seq
@@ -84,19 +115,9 @@ SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at,
 --
 --   $1  whose
 --   $2  how many at most
-WITH RECURSIVE family (id) AS (
-    SELECT c.id FROM workflow.workflow_instance AS c WHERE c.parent = $1::uuid
-    UNION
-    SELECT c.id
-      FROM family AS f
-     CROSS JOIN LATERAL (SELECT i.id FROM workflow.workflow_instance AS i WHERE i.parent = f.id OFFSET 0) AS c
-)
-SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at, true, false,
-       i.is_telling
-       OR (SELECT true FROM workflow.workflow_dlq AS d
-            WHERE d.instance_id = i.id AND d.is_open LIMIT 1) IS NOT NULL
-       OR (SELECT true FROM workflow.workflow_outbox AS o
-            WHERE o.instance_id = i.id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL
+{family}
+SELECT {past_instance i}, true, false,
+       {is_held i}, {chain i}
   FROM workflow.workflow_instance AS i
  WHERE i.id = ANY (ARRAY(SELECT f.id FROM family AS f LIMIT $2::bigint))
 
@@ -106,23 +127,13 @@ SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at, tru
 -- How many children an instance has, with theirs and so on; how many of them have not ended; how many others are held.
 --
 --   $1  whose
-WITH RECURSIVE family (id) AS (
-    SELECT c.id FROM workflow.workflow_instance AS c WHERE c.parent = $1::uuid
-    UNION
-    SELECT c.id
-      FROM family AS f
-     CROSS JOIN LATERAL (SELECT i.id FROM workflow.workflow_instance AS i WHERE i.parent = f.id OFFSET 0) AS c
-)
+{family}
 SELECT count(*), count(*) FILTER (WHERE m.finished_at IS NULL),
        count(*) FILTER (WHERE m.finished_at IS NOT NULL AND (
-           m.is_telling
-           OR (SELECT true FROM workflow.workflow_dlq AS d
-                WHERE d.instance_id = f.id AND d.is_open LIMIT 1) IS NOT NULL
-           OR (SELECT true FROM workflow.workflow_outbox AS o
-                WHERE o.instance_id = f.id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL))
+           {is_held m}))
   FROM family AS f
  CROSS JOIN LATERAL (
-       SELECT i.finished_at, i.is_telling FROM workflow.workflow_instance AS i WHERE i.id = f.id LIMIT 1) AS m
+       SELECT i.id, i.finished_at, i.is_telling FROM workflow.workflow_instance AS i WHERE i.id = f.id LIMIT 1) AS m
 
 
 -- name: list_past_children
@@ -132,13 +143,9 @@ SELECT count(*), count(*) FILTER (WHERE m.finished_at IS NULL),
 --   $1  whose
 --   $2  those behind this number
 --   $3  how many at most
-SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at, true,
+SELECT {past_instance i}, true,
        (SELECT true FROM workflow.workflow_instance AS c WHERE c.parent = i.id LIMIT 1) IS NOT NULL,
-       i.is_telling
-       OR (SELECT true FROM workflow.workflow_dlq AS d
-            WHERE d.instance_id = i.id AND d.is_open LIMIT 1) IS NOT NULL
-       OR (SELECT true FROM workflow.workflow_outbox AS o
-            WHERE o.instance_id = i.id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL
+       {is_held i}, {chain i}
   FROM workflow.workflow_instance AS i
  WHERE i.parent = $1::uuid AND i.seq > $2::bigint
  ORDER BY i.parent, i.seq
@@ -150,9 +157,9 @@ SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at, tru
 -- Instances with a mark, the newest first.  There are few.
 --
 --   $1  how many at most
-SELECT i.seq, i.id::text, i.workflow, i.status, i.finished_at, i.created_at,
+SELECT {past_instance i},
        (SELECT true FROM workflow.workflow_instance AS p WHERE p.id = i.parent LIMIT 1) IS NOT NULL,
-       (SELECT true FROM workflow.workflow_instance AS c WHERE c.parent = i.id LIMIT 1) IS NOT NULL, false
+       (SELECT true FROM workflow.workflow_instance AS c WHERE c.parent = i.id LIMIT 1) IS NOT NULL, false, {chain i}
   FROM workflow.workflow_purge AS g
  CROSS JOIN LATERAL (SELECT j.* FROM workflow.workflow_instance AS j WHERE j.id = g.id LIMIT 1) AS i
  ORDER BY i.seq DESC
@@ -178,6 +185,28 @@ WITH made AS (
     RETURNING 1
 )
 SELECT count(*) FROM made
+
+
+-- name: lock_past_jobs
+-- doing: lock jobs
+--
+--   $1  ids
+SELECT {past_job r}
+  FROM workflow.workflow_run AS r
+ WHERE r.id = ANY ($1::uuid[])
+ ORDER BY r.id
+   FOR UPDATE SKIP LOCKED
+
+
+-- name: lock_past_instances
+-- doing: lock instances
+--
+--   $1  ids
+SELECT {past_instance i}, false, false, i.is_telling, {chain i}
+  FROM workflow.workflow_instance AS i
+ WHERE i.id = ANY ($1::uuid[])
+ ORDER BY i.id
+   FOR UPDATE SKIP LOCKED
 
 
 -- name: purge_jobs
@@ -226,25 +255,40 @@ DELETE FROM workflow.workflow_instance AS i WHERE i.id = ANY ($1::uuid[])
 
 -- name: purge_events
 -- Removes chains of events.  A row of the log of which nothing is left goes; of others it is noted what is gone.
+-- All chains are walked together, an event of each at a time, so that events of one row are found at once.
 --
 --   $1  the last events of the chains
 --
 -- The rows that are to be written anew, because less than a tenth of them is left.
-WITH RECURSIVE walk (id) AS (
-    SELECT last.id FROM unnest($1::bigint[]) AS last (id) WHERE last.id > 0
+WITH RECURSIVE walk (events) AS (
+    SELECT $1::bigint[]
     UNION ALL
-    SELECT l.prev
+    SELECT before.events
       FROM walk
      CROSS JOIN LATERAL (
-           SELECT workflow.event_prev(o.prev, workflow.event_place(o.slots, walk.id)) AS prev
-             FROM workflow.workflow_event_log AS o
-            WHERE o.id = walk.id >> 12
-            LIMIT 1) AS l
-     WHERE l.prev > 0
+           SELECT array_agg(p.id) AS events
+             FROM (SELECT e.id >> 12 AS log_id, array_agg(e.id) AS ids
+                     FROM unnest(walk.events) AS e (id)
+                    WHERE e.id > 0
+                    GROUP BY e.id >> 12) AS g
+            CROSS JOIN LATERAL (
+                  SELECT o.prev || ''::bytea AS prev, o.slots   -- read once, instead of a part for each event
+                    FROM workflow.workflow_event_log AS o
+                   WHERE o.id = g.log_id
+                     AND o.prev IS NOT NULL
+                   LIMIT 1) AS l
+            CROSS JOIN LATERAL (
+                  SELECT workflow.event_prev(l.prev, workflow.event_place(l.slots, e.id)) AS id
+                    FROM unnest(g.ids) AS e (id)
+                  OFFSET 0) AS p
+            WHERE p.id > 0) AS before
+     WHERE before.events IS NOT NULL
 ), going AS MATERIALIZED (
-    SELECT walk.id >> 12 AS log_id, array_agg((walk.id & 4095)::int) AS slots
+    SELECT e.id >> 12 AS log_id, array_agg((e.id & 4095)::int) AS slots
       FROM walk
-     GROUP BY walk.id >> 12
+     CROSS JOIN LATERAL unnest(walk.events) AS e (id)
+     WHERE e.id > 0
+     GROUP BY e.id >> 12
 ), told AS MATERIALIZED (
     SELECT going.log_id, going.slots, coalesce(g.used, l.used) AS used,
            coalesce(g.used, l.used) - coalesce(cardinality(g.slots), 0) - cardinality(going.slots) AS rest

@@ -19,7 +19,7 @@ UPDATE workflow_retention
 --
 --   :after  those behind this number
 --   :room   how many at most
-SELECT seq, id, type AS name, created_at,
+SELECT seq, id, type AS name, created_at, idempotency_key AS "key", last_event, event_count,
        iif(deleted_at IS NOT NULL AND status <> 'leased', 'cancelled', status) AS status,
        CASE WHEN status = 'leased' THEN NULL
             WHEN deleted_at IS NOT NULL THEN deleted_at
@@ -30,20 +30,39 @@ SELECT seq, id, type AS name, created_at,
  LIMIT :room;
 
 
+-- part: past_instance
+@seq, @id, @workflow AS name, @status, @finished_at AS ended_at, @created_at, @key, @last_event, @event_count
+
+
+-- part: is_held
+@is_telling
+OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = @id AND d.is_open = 1)
+OR EXISTS (SELECT 1
+             FROM workflow_outbox AS o
+            WHERE o.instance_id = @id AND o.acknowledged_at IS NULL)
+
+
+-- part: family
+-- The children of the instance :id, their children and so on.
+WITH RECURSIVE family (id) AS (
+    SELECT id FROM workflow_instance WHERE parent = :id
+     UNION
+    SELECT c.id
+      FROM family AS f
+      JOIN workflow_instance AS c ON c.parent = f.id
+)
+
+
 -- name: scan_past_instances
 -- doing: look for old instances
 -- Instances in the order of their numbers.
 --
 --   :after  those behind this number
 --   :room   how many at most
-SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.created_at,
+SELECT {past_instance i},
        EXISTS (SELECT 1 FROM workflow_instance AS p WHERE p.id = i.parent) AS is_child,
        EXISTS (SELECT 1 FROM workflow_instance AS c WHERE c.parent = i.id) AS has_children,
-       i.is_telling
-       OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = i.id AND d.is_open = 1)
-       OR EXISTS (SELECT 1
-                    FROM workflow_outbox AS o
-                   WHERE o.instance_id = i.id AND o.acknowledged_at IS NULL) AS is_held
+       {is_held i} AS is_held
   FROM workflow_instance AS i
  WHERE i.seq > :after
  ORDER BY i.seq
@@ -56,20 +75,10 @@ SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.c
 --
 --   :id    whose
 --   :room  how many at most
-WITH RECURSIVE family (id) AS (
-    SELECT id FROM workflow_instance WHERE parent = :id
-     UNION
-    SELECT c.id
-      FROM family AS f
-      JOIN workflow_instance AS c ON c.parent = f.id
-)
-SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.created_at,
+{family}
+SELECT {past_instance i},
        1 AS is_child, 0 AS has_children,
-       i.is_telling
-       OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = i.id AND d.is_open = 1)
-       OR EXISTS (SELECT 1
-                    FROM workflow_outbox AS o
-                   WHERE o.instance_id = i.id AND o.acknowledged_at IS NULL) AS is_held
+       {is_held i} AS is_held
   FROM family AS f
  CROSS JOIN workflow_instance AS i ON i.id = f.id
  LIMIT :room;
@@ -80,20 +89,10 @@ SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.c
 -- How many children an instance has, with theirs and so on; how many of them have not ended; how many others are held.
 --
 --   :id  whose
-WITH RECURSIVE family (id) AS (
-    SELECT id FROM workflow_instance WHERE parent = :id
-     UNION
-    SELECT c.id
-      FROM family AS f
-      JOIN workflow_instance AS c ON c.parent = f.id
-)
+{family}
 SELECT count(*), count(*) FILTER (WHERE i.finished_at IS NULL),
        count(*) FILTER (WHERE i.finished_at IS NOT NULL AND (
-           i.is_telling
-           OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = i.id AND d.is_open = 1)
-           OR EXISTS (SELECT 1
-                        FROM workflow_outbox AS o
-                       WHERE o.instance_id = i.id AND o.acknowledged_at IS NULL)))
+           {is_held i}))
   FROM family AS f
  CROSS JOIN workflow_instance AS i ON i.id = f.id;
 
@@ -105,14 +104,10 @@ SELECT count(*), count(*) FILTER (WHERE i.finished_at IS NULL),
 --   :id     whose
 --   :after  those behind this number
 --   :room   how many at most
-SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.created_at,
+SELECT {past_instance i},
        1 AS is_child,
        EXISTS (SELECT 1 FROM workflow_instance AS c WHERE c.parent = i.id) AS has_children,
-       i.is_telling
-       OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = i.id AND d.is_open = 1)
-       OR EXISTS (SELECT 1
-                    FROM workflow_outbox AS o
-                   WHERE o.instance_id = i.id AND o.acknowledged_at IS NULL) AS is_held
+       {is_held i} AS is_held
   FROM workflow_instance AS i
  WHERE i.parent = :id AND i.seq > :after
  ORDER BY i.seq
@@ -124,7 +119,7 @@ SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.c
 -- Instances with a mark, the newest first.  There are few.
 --
 --   :room  how many at most
-SELECT i.seq, i.id, i.workflow AS name, i.status, i.finished_at AS ended_at, i.created_at,
+SELECT {past_instance i},
        EXISTS (SELECT 1 FROM workflow_instance AS p WHERE p.id = i.parent) AS is_child,
        EXISTS (SELECT 1 FROM workflow_instance AS c WHERE c.parent = i.id) AS has_children,
        0 AS is_held
@@ -148,126 +143,113 @@ SELECT EXISTS (SELECT 1 FROM workflow_purge WHERE id = :id);
 INSERT INTO workflow_purge (id) VALUES (:id) ON CONFLICT (id) DO NOTHING;
 
 
--- name: purge_mark
--- doing: purge an instance
---
---   :id  whose
-DELETE FROM workflow_purge WHERE id = :id;
+-- part: these
+-- The subjects whose rows go: a JSON array of ids.
+IN (SELECT value FROM json_each(:ids))
 
 
--- name: purge_job
--- doing: purge a job
--- Triggers remove its tags.
---
---   :seq  which
-DELETE FROM workflow_run WHERE seq = :seq;
+-- name: purge_jobs
+-- Those with numbers from :first to :last.  Triggers remove their tags.
+DELETE FROM workflow_run WHERE seq BETWEEN :first AND :last;
 
 
 -- name: purge_loose
 -- doing: purge events
 --
---   :id  whose
-DELETE FROM workflow_event_loose WHERE workflow_id = :id;
+--   :ids  whose
+DELETE FROM workflow_event_loose WHERE workflow_id {these};
 
 
 -- name: purge_posts
 -- doing: purge events
 --
---   :id  whose
-DELETE FROM workflow_event_post WHERE workflow_id = :id;
+--   :ids  whose
+DELETE FROM workflow_event_post WHERE workflow_id {these};
 
 
 -- name: purge_steps
--- doing: purge an instance
--- The steps of an instance lie side by side.
+-- doing: purge instances
+-- The steps of an instance lie side by side, and those of instances with numbers from :first to :last, too.
+DELETE FROM workflow_step WHERE id >= :first << 20 AND id < (:last + 1) << 20;
+
+
+-- name: purge_marks
+-- doing: purge instances
 --
---   :seq  whose
-DELETE FROM workflow_step WHERE id >= :seq << 20 AND id < (:seq + 1) << 20;
+--   :ids  whose
+DELETE FROM workflow_purge WHERE id {these};
 
 
 -- name: purge_signals
--- doing: purge an instance
+-- doing: purge instances
 --
---   :id  whose
-DELETE FROM workflow_signal WHERE instance_id = :id;
+--   :ids  whose
+DELETE FROM workflow_signal WHERE instance_id {these};
 
 
 -- name: purge_outbox
--- doing: purge an instance
+-- doing: purge instances
 --
---   :id  whose
-DELETE FROM workflow_outbox WHERE instance_id = :id;
+--   :ids  whose
+DELETE FROM workflow_outbox WHERE instance_id {these};
 
 
 -- name: purge_decisions
--- doing: purge an instance
+-- doing: purge instances
 --
---   :id  whose
-DELETE FROM workflow_human_decision WHERE instance_id = :id;
+--   :ids  whose
+DELETE FROM workflow_human_decision WHERE instance_id {these};
 
 
 -- name: purge_dlq
--- doing: purge an instance
+-- doing: purge instances
 --
---   :id  whose
-DELETE FROM workflow_dlq WHERE instance_id = :id;
+--   :ids  whose
+DELETE FROM workflow_dlq WHERE instance_id {these};
 
 
 -- name: purge_logs
--- doing: purge an instance
+-- doing: purge instances
 --
---   :id  whose
-DELETE FROM workflow_log WHERE instance_id = :id;
+--   :ids  whose
+DELETE FROM workflow_log WHERE instance_id {these};
 
 
 -- name: purge_intake
--- doing: purge an instance
--- Starts by plain SQL that found it under their key.  What stays in this table is little.
+-- doing: purge instances
+-- Starts by plain SQL that found it under their key.
 --
---   :id  whose
-DELETE FROM workflow_intake WHERE instance_id = :id;
+--   :ids  whose
+DELETE FROM workflow_intake WHERE instance_id {these};
 
 
 -- name: purge_step_children
--- doing: purge an instance
+-- doing: purge instances
 --
---   :id  whose
-DELETE FROM workflow_step_children WHERE instance_id = :id;
+--   :ids  whose
+DELETE FROM workflow_step_children WHERE instance_id {these};
 
 
 -- name: purge_elements
--- doing: purge an instance
+-- doing: purge instances
 --
---   :id  whose
-DELETE FROM workflow_map_elements WHERE instance_id = :id;
+--   :ids  whose
+DELETE FROM workflow_map_elements WHERE instance_id {these};
 
 
--- name: purge_instance
--- doing: purge an instance
--- Triggers remove its tags.
---
---   :seq  which
-DELETE FROM workflow_instance WHERE seq = :seq;
+-- name: purge_instances
+-- Those with numbers from :first to :last.  Triggers remove their tags.
+DELETE FROM workflow_instance WHERE seq BETWEEN :first AND :last;
 
 
 -- name: read_log_chain
 -- doing: purge events
--- What is needed to walk through a row of the log, and to mark events of it.
+-- What is needed to walk through a row of the log, and to mark events of it; its ids only if they are to be counted.
 --
 --   :id  which
-SELECT l.prev, l.slots, g.used, g.gone
+SELECT l.prev, l.slots, g.used, g.gone, iif(g.used IS NULL, l.ids, NULL)
   FROM workflow_event_log AS l
   LEFT JOIN workflow_event_gone AS g ON g.log_id = l.id
- WHERE l.id = :id;
-
-
--- name: count_log
--- doing: purge events
--- How many events a row of the log has.
---
---   :id  which
-SELECT count(slot.value)
-  FROM workflow_event_log AS l, json_each(l.ids) AS slot
  WHERE l.id = :id;
 
 
@@ -367,8 +349,8 @@ SELECT id
  LIMIT :room;
 
 
--- name: purge_bulk
--- doing: purge a bulk action
+-- name: purge_bulks
+-- doing: purge bulk actions
 --
---   :id  which
-DELETE FROM workflow_bulk WHERE id = :id;
+--   :ids  which
+DELETE FROM workflow_bulk WHERE id {these};
