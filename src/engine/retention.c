@@ -8,8 +8,8 @@
 enum { KEYS_AT_ONCE = 1000, BULKS_AT_ONCE = 50, PAGES_AT_ONCE = 500 };
 
 /* Of the time of a store's committers, portions take one part in so many: SQLite has one, so that others keep nine tenths
- * of it.  And there is a moment between two. */
-enum { TAKEN_PART = 10, REST_LEAST_US = 1000 };
+ * of it.  There is a moment between two of them, and no more than this: one that took long may have waited for a processor. */
+enum { TAKEN_PART = 10, REST_LEAST_US = 1000, REST_MOST_US = 1000 * 1000 };
 
 /* Between sweeps: a hundredth of the shortest age, within these; and more if they leave much. */
 #define GAP_LEAST_US US_PER_SEC
@@ -186,6 +186,12 @@ static cairn_code make_portion(struct sweep *sweep)
     return CAIRN_OK;
 }
 
+static int64_t rest_us(const struct local_engine *engine, int64_t took_us)
+{
+    int64_t us = REST_LEAST_US + took_us * TAKEN_PART / engine->committer_count;
+    return us < REST_MOST_US ? us : REST_MOST_US;
+}
+
 cairn_code retention_sweep(struct batch *batch, int64_t *ret_next_us)
 {
     struct local_engine *engine = batch->engine;
@@ -205,7 +211,7 @@ cairn_code retention_sweep(struct batch *batch, int64_t *ret_next_us)
     if (sweep.row.phase == SWEEP_PHASES)
         end_sweep(&sweep);
     else if (!engine->clock.is_virtual)
-        sweep.row.next_at_us += REST_LEAST_US + took_us * TAKEN_PART / engine->committer_count;
+        sweep.row.next_at_us += rest_us(engine, took_us);
     *ret_next_us = sweep.row.next_at_us;
     return STORE(batch, put_retention, &sweep.row);
 }
@@ -213,8 +219,10 @@ cairn_code retention_sweep(struct batch *batch, int64_t *ret_next_us)
 /* OP_RETENTION_STEP.  out.now_us, out.next_us: the time, and when the next portion may be made. */
 cairn_code batch_sweep(struct batch *batch, struct request *request)
 {
+    int64_t began_us = clock_monotonic_us(&batch->engine->clock);
     cairn_code code = retention_sweep(batch, &request->out.next_us);
-    request->out.now_us = batch->tx->now_us;
+    request->out.now_us =
+        batch->tx->now_us + clock_monotonic_us(&batch->engine->clock) - began_us;
     return code;
 }
 
