@@ -5,6 +5,7 @@
  */
 #include "flow_rig.h"
 #include "sqlite_rig.h"
+#include "store/event_log.h"
 #include "store/sqlite/sqlite_sql.h"
 
 /* ---- Plans ----------------------------------------------------------------------------------
@@ -471,6 +472,45 @@ TEST(tables_refuse_what_must_not_be)
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
         CHECK_INT(run_sql(rig, changes[i]), SQLITE_CONSTRAINT_CHECK);
     CHECK_INT(run_sql(rig, "UPDATE workflow_step SET attempts = 1"), SQLITE_OK);
+}
+
+TEST(a_long_group_of_a_job_is_refused)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    CHECK_INT(run_sql(rig, "INSERT INTO workflow_run (type, \"group\")"
+                           " VALUES ('a', printf('%.*c', 129, 'g'))"),
+              SQLITE_CONSTRAINT_TRIGGER);
+    CHECK_INT(run_sql(rig, "INSERT INTO workflow_run (type, \"group\")"
+                           " VALUES ('a', printf('%.*c', 128, 'g'))"),
+              SQLITE_OK);
+    CHECK_INT(run_sql(rig, "UPDATE workflow_run SET \"group\" = \"group\" || 'g'"),
+              SQLITE_CONSTRAINT_TRIGGER);
+}
+
+/* Only those who have many events are looked for in the table that says where to begin. */
+TEST(a_purged_job_with_many_events_leaves_no_place_to_begin)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct connection *connection = ((struct sqlite_session *)rig->writer)->connection;
+    struct event_row events[EVENTS_A_POST];
+    int64_t next = 0;
+    begin_write(rig);
+    struct job_row job = lock_one(rig, add(rig, job_of(rig, "a")));
+    MUST(rig, rig->ops->number_events(rig->tx, &next, &rig->error));
+    for (int i = 0; i < EVENTS_A_POST; i++, job.last_event = next++)
+        events[i] = (struct event_row){.id = next,
+                                       .subject_id = job.id,
+                                       .type = "leased",
+                                       .data = "{}",
+                                       .prev = job.last_event,
+                                       .number = ++job.event_count};
+    MUST(rig, rig->ops->append_events(rig->tx, events, EVENTS_A_POST, &rig->error));
+    MUST(rig, rig->ops->update_jobs(rig->tx, &job, 1, &rig->error));
+    CHECK_INT(connection_int(connection, "SELECT count(*) FROM workflow_event_post", -1), 1);
+    purge(rig, LIST_JOBS, &job.id, 1);
+    CHECK_INT(connection_int(connection, "SELECT count(*) FROM workflow_event_post", -1), 0);
+    CHECK_INT(connection_int(connection, "SELECT count(*) FROM workflow_event_log", -1), 0);
 }
 
 TEST(people_see_the_place_of_a_step_and_its_instance)

@@ -1,9 +1,7 @@
 -- 0031_limits: limits of tasks (docs/decisions/0023), and groups that take turns.
 
--- The default satisfies the check: it need not be evaluated for each row, which takes long.
-PRAGMA ignore_check_constraints = ON;
-ALTER TABLE workflow_run ADD COLUMN "group" TEXT NOT NULL DEFAULT '' CHECK (length("group") <= 128);
-PRAGMA ignore_check_constraints = OFF;
+-- Without a CHECK, for which every row would be read: the triggers below look at its length.
+ALTER TABLE workflow_run ADD COLUMN "group" TEXT NOT NULL DEFAULT '';
 ALTER TABLE workflow_run ADD COLUMN is_counted INTEGER NOT NULL DEFAULT 0;
 
 -- As before, with the group in front of the order within it.  A claim of types without limits and groups
@@ -41,13 +39,15 @@ CREATE TABLE workflow_group_type (
     type TEXT PRIMARY KEY
 ) WITHOUT ROWID;
 
--- Whoever writes it: a type with groups is known as such.
+-- Whoever writes it: a group has at most 128 characters, and a type with groups is known as such.
 CREATE TRIGGER workflow_run_group_insert AFTER INSERT ON workflow_run WHEN NEW."group" <> ''
 BEGIN
+    SELECT RAISE(ABORT, 'the group has more than 128 characters') WHERE length(NEW."group") > 128;
     INSERT OR IGNORE INTO workflow_group_type (type) VALUES (NEW.type);
 END;
 
 CREATE TRIGGER workflow_run_group_update AFTER UPDATE OF "group", type ON workflow_run WHEN NEW."group" <> ''
 BEGIN
+    SELECT RAISE(ABORT, 'the group has more than 128 characters') WHERE length(NEW."group") > 128;
     INSERT OR IGNORE INTO workflow_group_type (type) VALUES (NEW.type);
 END;
