@@ -109,7 +109,8 @@ static cairn_code unreachable(struct transfer *transfer, CURLcode result)
     fail_detail(error, CAIRN_E_UNREACHABLE, "%s", words);
     if (result == CURLE_PEER_FAILED_VERIFICATION)
         return fail_hint(error, CAIRN_E_UNREACHABLE,
-                         "its certificate is not one to be trusted");
+                         "its certificate is not to be trusted; CAIRN_CA_FILE names a file "
+                         "of authorities that are");
     if (is_unsure)
         return fail_hint(error, CAIRN_E_UNREACHABLE,
                          "it may have been carried out: look before you repeat it");
