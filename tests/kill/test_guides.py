@@ -72,6 +72,7 @@ def database(blocks):
     finally:
         psql(f'DROP DATABASE {name} WITH (FORCE);')
         psql('SET client_min_messages = warning; DROP DATABASE IF EXISTS orders_restored WITH (FORCE);')
+        psql('SET client_min_messages = warning; DROP ROLE IF EXISTS orders_cairn, orders_shop;')
 
 
 def run(cairn, blocks, url):
