@@ -157,6 +157,22 @@ SELECT given.type
 ON CONFLICT DO NOTHING
 
 
+-- part: is_waiting
+@status = 'pending' AND @is_ready AND @deleted_at IS NULL
+
+
+-- part: has_lanes
+-- Whether a type has groups or a limit, and neither is disabled nor given to another runtime than $7.
+(EXISTS (SELECT FROM workflow.workflow_group_type AS g WHERE g.type = @type)
+ OR EXISTS (SELECT FROM workflow.workflow_limit AS l
+             WHERE workflow.type_matches(@type, l.types)))
+AND NOT EXISTS (
+    SELECT
+      FROM workflow.workflow_registry AS g
+     WHERE g.workflow_name = @type
+       AND (NOT g.is_enabled OR g.runtime <> $7::text))
+
+
 -- name: list_job_lanes
 -- doing: find groups with jobs
 -- Lanes: types that have lanes, and their groups that have a job to claim.
@@ -196,21 +212,14 @@ WITH RECURSIVE walk (before, type) AS (
                    AS g (type, lowest, highest, mark)
              UNION ALL
             SELECT walk.type FROM walk) AS named
-     WHERE (EXISTS (SELECT FROM workflow.workflow_group_type AS g WHERE g.type = named.type)
-            OR EXISTS (SELECT FROM workflow.workflow_limit AS l
-                        WHERE workflow.type_matches(named.type, l.types)))
-       AND NOT EXISTS (
-           SELECT
-             FROM workflow.workflow_registry AS g
-            WHERE g.workflow_name = named.type
-              AND (NOT g.is_enabled OR g.runtime <> $7::text))
+     WHERE {has_lanes named}
 ), lane (type, "group", number) AS (
     SELECT laned.type, first."group", 1
       FROM laned
      CROSS JOIN LATERAL (
            SELECT r."group"
              FROM workflow.workflow_run AS r
-            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+            WHERE {is_waiting r}
               AND r.type = laned.type COLLATE "C" AND r."group" >= $8::text
             ORDER BY r."group"
             LIMIT 1) AS first
@@ -220,7 +229,7 @@ WITH RECURSIVE walk (before, type) AS (
      CROSS JOIN LATERAL (
            SELECT r."group"
              FROM workflow.workflow_run AS r
-            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+            WHERE {is_waiting r}
               AND r.type = lane.type COLLATE "C" AND r."group" > lane."group"
             ORDER BY r."group"
             LIMIT 1) AS next
@@ -260,7 +269,7 @@ WITH moment (now) AS MATERIALIZED (
              FROM (SELECT h.place, row_number() OVER (ORDER BY h.priority, h.seq) AS rank
                      FROM (SELECT r.ctid AS place, r.priority, r.seq
                              FROM workflow.workflow_run AS r
-                            WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+                            WHERE {is_waiting r}
                               AND r.type = lane.type COLLATE "C" AND r."group" = lane."group"
                               AND r.run_at <= (SELECT moment.now FROM moment)
                             ORDER BY r.priority, (r.seq >> 8)
@@ -270,7 +279,7 @@ WITH moment (now) AS MATERIALIZED (
                   SELECT r.ctid AS place, r.last_event
                     FROM workflow.workflow_run AS r
                    WHERE r.ctid = head.place
-                     AND r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL -- still claimable?
+                     AND {is_waiting r} -- still claimable?
                      AND r.run_at <= (SELECT moment.now FROM moment)
                      FOR NO KEY UPDATE SKIP LOCKED) AS lock
             LIMIT lane.quota) AS held
@@ -345,14 +354,7 @@ WITH RECURSIVE walk (before, type) AS (
                    AS g (type, lowest, highest, mark)
              UNION ALL
             SELECT walk.type, 0, 2147483647 FROM walk) AS named (type, first, last)
-     WHERE (EXISTS (SELECT FROM workflow.workflow_group_type AS g WHERE g.type = named.type)
-            OR EXISTS (SELECT FROM workflow.workflow_limit AS l
-                        WHERE workflow.type_matches(named.type, l.types)))
-       AND NOT EXISTS (
-           SELECT
-             FROM workflow.workflow_registry AS g
-            WHERE g.workflow_name = named.type
-              AND (NOT g.is_enabled OR g.runtime <> $7::text))
+     WHERE {has_lanes named}
 ), lane (type, first, last, "group", number) AS (
     SELECT laned.type, laned.first, laned.last, first."group", 1
       FROM laned

@@ -137,6 +137,24 @@ ON CONFLICT (number) DO UPDATE
 INSERT INTO workflow_group_type (type) VALUES (:type) ON CONFLICT DO NOTHING;
 
 
+-- part: has_lanes
+-- Whether the type :type has groups or a limit.
+EXISTS (SELECT 1 FROM workflow_group_type WHERE type = :type)
+OR EXISTS (SELECT 1
+             FROM workflow_limit
+            WHERE types = :type
+               OR (substr(types, -1) = '%'
+                   AND substr(:type, 1, length(types) - 1) = substr(types, 1, length(types) - 1)))
+
+
+-- part: is_elsewhere
+-- Whether the type :type is disabled, or is for another runtime than :runtime.
+EXISTS (SELECT 1
+          FROM workflow_registry
+         WHERE workflow_name = :type
+           AND (is_enabled = 0 OR runtime <> :runtime))
+
+
 -- name: is_laned
 -- doing: find groups
 -- Whether a type has lanes.
@@ -145,16 +163,7 @@ INSERT INTO workflow_group_type (type) VALUES (:type) ON CONFLICT DO NOTHING;
 --   :runtime  who asks; NULL: any runtime
 --
 -- One row: 1 or 0; 0 as well if the registry disables the type or gives it to another runtime.
-SELECT (EXISTS (SELECT 1 FROM workflow_group_type WHERE type = :type)
-        OR EXISTS (SELECT 1
-                     FROM workflow_limit
-                    WHERE types = :type
-                       OR (substr(types, -1) = '%'
-                           AND substr(:type, 1, length(types) - 1) = substr(types, 1, length(types) - 1))))
-       AND NOT EXISTS (SELECT 1
-                         FROM workflow_registry
-                        WHERE workflow_name = :type
-                          AND (is_enabled = 0 OR runtime <> :runtime));
+SELECT ({has_lanes}) AND NOT {is_elsewhere};
 
 
 -- name: next_job_lane
@@ -224,13 +233,5 @@ SELECT "group",
 --   :runtime  who asks; NULL: any runtime
 --
 -- One row: whether the registry disables the type or gives it to another runtime; whether it has lanes.
-SELECT EXISTS (SELECT 1
-                 FROM workflow_registry
-                WHERE workflow_name = :type
-                  AND (is_enabled = 0 OR runtime <> :runtime)),
-       EXISTS (SELECT 1 FROM workflow_group_type WHERE type = :type)
-       OR EXISTS (SELECT 1
-                    FROM workflow_limit
-                   WHERE types = :type
-                      OR (substr(types, -1) = '%'
-                          AND substr(:type, 1, length(types) - 1) = substr(types, 1, length(types) - 1)));
+SELECT {is_elsewhere},
+       {has_lanes};
