@@ -82,6 +82,8 @@ struct sweeps {
     bool is_busy;       /* a portion is under way */
     int64_t look_us;    /* monotonic; 0: at once */
     size_t family_most; /* PURGE_FAMILY; tests have smaller families */
+    int64_t worked_us;  /* monotonic: when the last portion was ready to be committed */
+    int64_t commit_us;  /* how long that took */
 };
 enum { READY_TYPES_MAX = 16 };
 

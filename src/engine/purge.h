@@ -17,7 +17,7 @@
 #include "engine/workset.h"
 
 /* What one portion reads, and how many jobs or instances it removes; beyond that, the family of the last one. */
-enum { PURGE_SCAN = 500, PURGE_JOBS = 500, PURGE_INSTANCES = 100 };
+enum { PURGE_SCAN = 1000, PURGE_JOBS = 1000, PURGE_INSTANCES = 100 };
 
 /* Instances of a family that go in one commit; of a larger one, so many at a time. */
 enum { PURGE_FAMILY = 100 };

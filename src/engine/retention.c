@@ -7,9 +7,13 @@
 /* Keys, bulk actions and pages of one portion. */
 enum { KEYS_AT_ONCE = 1000, BULKS_AT_ONCE = 50, PAGES_AT_ONCE = 500 };
 
-/* Of the time of a store's committers, portions take one part in so many: SQLite has one, so that others keep nine tenths
- * of it.  There is a moment between two of them, and no more than this: one that took long may have waited for a processor. */
-enum { TAKEN_PART = 10, REST_LEAST_US = 1000, REST_MOST_US = 1000 * 1000 };
+/* So many portions of free space are returned in one sweep: what has become old meanwhile comes first. */
+enum { SPACE_PORTIONS = 40 };
+
+/* Of the time of a store's committers, portions take one part in so many: a little less than a tenth, since after each of
+ * them other processes read again what it might have changed.  There is a moment between two of them, and no more
+ * than this: one that took long may have waited for a processor. */
+enum { TAKEN_PART = 12, REST_LEAST_US = 1000, REST_MOST_US = 1000 * 1000 };
 
 /* Between sweeps: a hundredth of the shortest age, within these; and more if they leave much. */
 #define GAP_LEAST_US US_PER_SEC
@@ -119,7 +123,10 @@ static cairn_code sweep_space(struct sweep *sweep)
     bool is_more = false;
     TRY(STORE(sweep->batch, shrink, PAGES_AT_ONCE, &is_more));
     sweep->is_worked = is_more;
-    if (!is_more)
+    sweep->row.place++;
+    if (is_more && sweep->row.place >= SPACE_PORTIONS)
+        note_due(sweep, now_us(sweep));
+    if (!is_more || sweep->row.place >= SPACE_PORTIONS)
         enter_next_phase(sweep);
     return CAIRN_OK;
 }
@@ -186,9 +193,11 @@ static cairn_code make_portion(struct sweep *sweep)
     return CAIRN_OK;
 }
 
+/* Where there is one writer, it is taken until the commit is over; that will be as long as the last one. */
 static int64_t rest_us(const struct local_engine *engine, int64_t took_us)
 {
-    int64_t us = REST_LEAST_US + took_us * TAKEN_PART / engine->committer_count;
+    int64_t commit_us = engine->committer_count == 1 ? engine->sweeps.commit_us : 0;
+    int64_t us = REST_LEAST_US + (took_us + commit_us) * TAKEN_PART / engine->committer_count;
     return us < REST_MOST_US ? us : REST_MOST_US;
 }
 
@@ -219,10 +228,11 @@ cairn_code retention_sweep(struct batch *batch, int64_t *ret_next_us)
 /* OP_RETENTION_STEP.  out.now_us, out.next_us: the time, and when the next portion may be made. */
 cairn_code batch_sweep(struct batch *batch, struct request *request)
 {
-    int64_t began_us = clock_monotonic_us(&batch->engine->clock);
+    struct local_engine *engine = batch->engine;
+    int64_t began_us = clock_monotonic_us(&engine->clock);
     cairn_code code = retention_sweep(batch, &request->out.next_us);
-    request->out.now_us =
-        batch->tx->now_us + clock_monotonic_us(&batch->engine->clock) - began_us;
+    engine->sweeps.worked_us = clock_monotonic_us(&engine->clock);
+    request->out.now_us = batch->tx->now_us + engine->sweeps.worked_us - began_us;
     return code;
 }
 
@@ -251,6 +261,7 @@ static void on_done(struct request *request)
     int64_t wait_us = request->code ? US_PER_SEC : request->out.next_us - request->out.now_us;
     pthread_mutex_lock(&engine->lock);
     engine->sweeps.is_busy = false;
+    engine->sweeps.commit_us = clock_monotonic_us(&engine->clock) - engine->sweeps.worked_us;
     if (engine->sweeps.look_us) /* else there was news meanwhile */
         engine->sweeps.look_us =
             clock_monotonic_us(&engine->clock) + (wait_us < LOOK_US ? wait_us : LOOK_US);
