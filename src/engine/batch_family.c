@@ -191,7 +191,7 @@ cairn_code batch_tell_relatives(struct batch *batch)
     for (int round = 0; round < ROUNDS && told; round++) {
         size_t count = 0;
         struct wishes *wishes;
-        struct instance_row *rows = arena_array(&batch->arena, AT_ONCE, sizeof *rows);
+        struct instance_row *rows = arena_room(&batch->arena, AT_ONCE, sizeof *rows);
         NEED(rows, batch->error);
         TRY(workset_write_rows(batch));
         TRY(STORE(batch, find_telling, rows, AT_ONCE, &count));

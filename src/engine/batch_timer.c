@@ -12,7 +12,7 @@ enum { DUE_AT_ONCE = 256, PROMOTE_AT_ONCE = 2000 };
 static cairn_code expire_jobs(struct batch *batch)
 {
     size_t count = 0;
-    struct job_row *rows = arena_array(&batch->arena, DUE_AT_ONCE, sizeof *rows);
+    struct job_row *rows = arena_room(&batch->arena, DUE_AT_ONCE, sizeof *rows);
     NEED(rows, batch->error);
     TRY(STORE(batch, lock_expired_jobs, rows, DUE_AT_ONCE, &count));
     for (size_t i = 0; i < count; i++) {

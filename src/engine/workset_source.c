@@ -180,7 +180,7 @@ static cairn_code find_stored(struct workset_instance *instance, const struct wa
     size_t count = PORTION;
     TRY(workset_flush(instance));
     for (int32_t from = wanted->from; count == PORTION && from <= wanted->to;) {
-        struct step_row *rows = arena_array(arena, PORTION, sizeof *rows);
+        struct step_row *rows = arena_room(arena, PORTION, sizeof *rows);
         NEED(rows, instance->batch->error);
         TRY(lock_portion(instance, wanted, from, rows, &count));
         TRY(add_found(instance, found, rows, count));
