@@ -204,6 +204,9 @@ typedef struct cairn_open_options {
     bool
         serves; /* workers of other processes call through this one, as with cairn serve: in its
                   * first minute it does not yet say that a type has no worker */
+    bool solo; /* for tests: with a virtual clock, and calls of one thread alone, which executes
+                * them itself, so that none can wait for tasks or an end.  Nothing is counted for
+                * charts, and history is not purged by age */
 
     size_t
         map_elements; /* for tests: a map runs over so many elements of a longer list, or over as many as

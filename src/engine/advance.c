@@ -17,6 +17,8 @@ static cairn_code apply_timers(struct batch *batch, int64_t *ret_due_us, bool *r
         *ret_due_us = now_us;
         return CAIRN_OK;
     }
+    if (is_solo(batch->engine))
+        return CAIRN_OK;
     TRY(retention_sweep(batch, &sweep_us));
     *ret_is_swept = sweep_us <= now_us;
     if (!*ret_due_us || sweep_us < *ret_due_us)

@@ -200,8 +200,10 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy)
     TRY(apply_claims(batch));
     TRY(batch_write_limits(batch));
     TRY(workset_write(batch));
-    TRY(workers_note(batch));
-    TRY(figures_write(batch));
+    if (!is_solo(batch->engine)) {
+        TRY(workers_note(batch));
+        TRY(figures_write(batch));
+    }
     TRY(batch_read_memories(batch));
     return workset_answer(batch);
 }
@@ -337,7 +339,8 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
     } else if (batch->has_workers) {
         workers_unwritten(batch->engine);
     }
-    figures_settle(batch, now_us, !code);
+    if (!is_solo(batch->engine))
+        figures_settle(batch, now_us, !code);
     for (size_t i = 0; i < batch->runs.count; i++)
         kept_run_free(batch->runs.items[i]);
     arena_done(&batch->arena);

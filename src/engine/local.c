@@ -53,6 +53,8 @@ static bool is_hopeless(const struct local_engine *engine, struct request *reque
     return true;
 }
 
+static void run_alone(struct local_engine *engine);
+
 static void submit(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
@@ -60,6 +62,8 @@ static void submit(cairn_engine *base, struct request *request)
         request->done(request);
         return;
     }
+    if (is_solo(engine))
+        request->await_ms = 0; /* nothing happens while it waits */
     set_patience(engine, request);
 
     pthread_mutex_lock(&engine->lock);
@@ -79,6 +83,8 @@ static void submit(cairn_engine *base, struct request *request)
 
     if (is_answered)
         request->done(request);
+    if (is_taken && is_solo(engine))
+        run_alone(engine);
     if (is_refused) {
         fail(&request->error, CAIRN_E_CLOSED, "the engine is closing");
         request->code = CAIRN_E_CLOSED;
@@ -260,6 +266,19 @@ static void *run_reader(void *arg)
     return NULL;
 }
 
+/* What was submitted, in the caller's thread. */
+static void run_alone(struct local_engine *engine)
+{
+    while (committer_run_once(&engine->committers[0]))
+        ;
+    while (engine->reads.count) {
+        struct request_queue some;
+        take_reads(engine, &some);
+        cairn_code code = read_with_patience(engine, &some);
+        end_reads(engine, &some, code, engine->waits.epoch);
+    }
+}
+
 static bool has_reads(struct local_engine *engine)
 {
     pthread_mutex_lock(&engine->lock);
@@ -277,7 +296,8 @@ static bool run_here(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
     struct request_queue one = {0};
-    if (!engine->has_reader || !is_for_reader(engine, request) || request->await_ms)
+    bool may_read = engine->has_reader || is_solo(engine);
+    if (!may_read || !is_for_reader(engine, request) || request->await_ms)
         return false;
     cairn_code code = request_check(&base->options, request);
     if (!code && is_known(engine, request))
@@ -344,6 +364,8 @@ static bool start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 cairn_code local_engine_start(struct local_engine *engine, cairn_error *reterr)
 {
     bool is_started = true;
+    if (is_solo(engine))
+        return CAIRN_OK;
     engine->has_threads = true;
     engine->may_park_unasked = keeps_timers(engine) && engine->store->ops->look_for_tasks;
     for (int i = 0; i < engine->committer_count && is_started; i++) {

@@ -267,6 +267,7 @@ void retention_open(struct local_engine *engine);
 
 /* timer_watch.c; all with the lock held. */
 bool keeps_timers(const struct local_engine *engine); /* by itself, not only before a claim */
+bool is_solo(const struct local_engine *engine);      /* its caller's thread is the only one */
 bool timers_are_due(const struct local_engine *engine);
 /* Monotonic: when timers_are_due() will be true; INT64_MAX: not in sight. */
 int64_t timers_next_us(const struct local_engine *engine);

@@ -19,6 +19,11 @@ bool keeps_timers(const struct local_engine *engine)
     return !engine->clock.is_virtual && !engine->base.options.no_timers;
 }
 
+bool is_solo(const struct local_engine *engine)
+{
+    return engine->clock.is_virtual && engine->base.options.solo;
+}
+
 static bool must_ask(const struct timer_watch *timers)
 {
     return timers->news != timers->answered;

@@ -107,17 +107,16 @@ static cairn_claim_options claim_options(const struct run *run)
     options.worker = SIM_WORKER;
     options.types = everything;
     options.type_count = 1;
-    options.max = run->world->has_forks || run->world->has_children ? CLAIM_MAX : CLAIM_FEW;
+    options.max = run_is_single(run) ? CLAIM_FEW : CLAIM_MAX;
     options.lease_ms = LEASE_MS;
     return options;
 }
 
-cairn_code act_claim(struct run *run, bool *ret_is_given)
+cairn_code act_claim(struct run *run)
 {
     cleanup(free_pagep) cairn_page *tasks = NULL;
     cairn_claim_options options = claim_options(run);
     TRY(cairn_claim(run->world->engine, &options, &tasks, run->reterr));
-    *ret_is_given = cairn_page_count(tasks) > 0;
     TRY(tell_events(run));
     return act_begin(run, tasks);
 }
@@ -141,7 +140,7 @@ static cairn_report make_report(const struct call *call)
 }
 
 /* A report that comes too late, because the step was stopped meanwhile, is nobody's fault. */
-static cairn_code end_call(struct run *run, const struct call *call, bool *ret_is_given)
+static cairn_code end_call(struct run *run, const struct call *call, bool *ret_is_asked)
 {
     cleanup(free_pagep) cairn_page *tasks = NULL;
     cairn_claim_options claim = claim_options(run);
@@ -160,21 +159,21 @@ static cairn_code end_call(struct run *run, const struct call *call, bool *ret_i
     if (!reported.code && call->fate == FATE_COMPLETE && call->step >= 0)
         TRY(run_note_success(run, call->step, call->is_undo));
     TRY(tell_events(run));
-    *ret_is_given |= tasks && cairn_page_count(tasks) > 0;
+    *ret_is_asked |= run_is_single(run) || (tasks && cairn_page_count(tasks) > 0);
     return tasks ? act_begin(run, tasks) : CAIRN_OK;
 }
 
 /* Calls that begin meanwhile are at the end of the list, and are not due yet. */
-cairn_code act_end_due(struct run *run, bool *ret_is_given)
+cairn_code act_end_due(struct run *run, bool *ret_is_asked)
 {
-    *ret_is_given = false;
+    *ret_is_asked = false;
     for (size_t i = 0; i < run->calls.count; i++) {
         struct call call = run->calls.items[i];
         if (call.is_over || call.at_us > run->now_us)
             continue;
         run->calls.items[i].is_over = true;
         run->open_calls--;
-        TRY(end_call(run, &call, ret_is_given));
+        TRY(end_call(run, &call, ret_is_asked));
     }
     if (run->open_calls == 0)
         run->calls.count = 0;

@@ -60,11 +60,15 @@ static void take_earlier(int64_t *at_us, int64_t other_us)
         *at_us = other_us;
 }
 
+bool run_is_single(const struct run *run)
+{
+    return !run->world->has_forks && !run->world->has_children;
+}
+
 /* A call ends before its timeout, so nothing else can happen while it is alone. */
 static bool is_call_alone(const struct run *run)
 {
-    return run->open_calls == 1 && run->open_visits == 0 && !run->world->has_forks &&
-           !run->world->has_children;
+    return run->open_calls == 1 && run->open_visits == 0 && run_is_single(run);
 }
 
 /* When the next thing happens; 0: nothing will. */
@@ -123,8 +127,25 @@ static cairn_code begin(struct run *run, uint64_t seed)
 
 /* ---- turns ------------------------------------------------------------------------------------- */
 
+/* Plans what people do, and looks whether the instance has ended.  What it has started may go on after it. */
+static cairn_code look_around(struct run *run, bool *ret_is_over)
+{
+    bool is_quiet = run->open_calls == 0 && run->open_visits == 0;
+    bool may_go_on = run->world->has_children;
+    *ret_is_over = false;
+    if (is_quiet && !may_go_on)
+        TRY(read_status(run, ret_is_over));
+    if (*ret_is_over)
+        return CAIRN_OK;
+    /* One step that is called leaves nobody to wait for, unless there are others beside it. */
+    if (run->world->has_people && (run->open_calls == 0 || !run_is_single(run)))
+        TRY(people_plan(run));
+    is_quiet = run->open_calls == 0 && run->open_visits == 0;
+    return is_quiet && may_go_on ? read_status(run, ret_is_over) : CAIRN_OK;
+}
+
 /* *ret_is_over: the instance has ended, or nothing will happen any more. */
-static cairn_code turn(struct run *run, bool *is_given, bool *ret_is_over)
+static cairn_code turn(struct run *run, bool *is_asked, bool *ret_is_over)
 {
     int64_t next_us = 0;
     *ret_is_over = false;
@@ -132,18 +153,12 @@ static cairn_code turn(struct run *run, bool *is_given, bool *ret_is_over)
         TRY(run->world->plan->work(run->world->plan->work_arg, run->world->engine,
                                    run->reterr));
         TRY(tell_events(run));
-    } else if (!*is_given) {
-        TRY(act_claim(run, is_given));
+    } else if (!*is_asked) {
+        TRY(act_claim(run));
     }
-    /* One step that is called leaves nobody to wait for, unless there are others beside it. */
-    if (run->world->has_people &&
-        (run->open_calls == 0 || run->world->has_forks || run->world->has_children))
-        TRY(people_plan(run));
-    if (run->open_calls == 0 && run->open_visits == 0) {
-        TRY(read_status(run, ret_is_over));
-        if (*ret_is_over)
-            return CAIRN_OK;
-    }
+    TRY(look_around(run, ret_is_over));
+    if (*ret_is_over)
+        return CAIRN_OK;
     TRY(find_next(run, &next_us));
     if (next_us == 0 || next_us - run->began_us > HORIZON_US) {
         *ret_is_over = true;
@@ -151,8 +166,11 @@ static cairn_code turn(struct run *run, bool *is_given, bool *ret_is_over)
     }
     TRY(move_clock(run, next_us));
     TRY(tell_events(run));
-    TRY(act_end_due(run, is_given));
-    return people_visit_due(run);
+    TRY(act_end_due(run, is_asked));
+    size_t expected = run->open_visits;
+    TRY(people_visit_due(run));
+    *is_asked &= run->open_visits == expected;
+    return CAIRN_OK;
 }
 
 /* Of calls the run itself knows what they did; undoing a start rolls back what it has started.  Of steps of
@@ -193,8 +211,9 @@ cairn_code run_note_steps(struct run *run, const char *id)
 /* What never ends must not be in the way of the next run. */
 static cairn_code finish(struct run *run)
 {
-    bool is_ended;
-    TRY(read_status(run, &is_ended));
+    bool is_ended = run->end->status != 0;
+    if (!is_ended)
+        TRY(read_status(run, &is_ended));
     TRY(members_look(run, NULL));
     TRY(note_events_of_children(run));
     for (size_t i = 0; i < run->members.count; i++)
@@ -221,9 +240,9 @@ cairn_code sim_run(struct sim_world *world, uint64_t seed, struct buf *story,
     run.is_undoing = arena_array(run.arena, world->step_count, sizeof *run.is_undoing);
     NEED(ret_end->steps && ret_end->is_reached && run.done && run.is_undoing, reterr);
     TRY(begin(&run, seed));
-    bool is_given = false, is_over = false;
+    bool is_asked = false, is_over = false;
     for (int i = 0; i < TURNS_MAX && !is_over; i++)
-        TRY(turn(&run, &is_given, &is_over));
+        TRY(turn(&run, &is_asked, &is_over));
     return finish(&run);
 }
 

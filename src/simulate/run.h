@@ -79,10 +79,14 @@ struct member *member_find(const struct run *run, const char *id); /* NULL: it i
 /* -1: the workflow of this instance has no such step */
 int run_step_number(struct run *run, const char *id, const char *name);
 
-/* act.c: begins a call of each task; ends those whose time has come.  *ret_is_given: new ones came with it. */
+/* There is one step at a time, and no other instance. */
+bool run_is_single(const struct run *run);
+
+/* act.c: begins a call of each task; ends those whose time has come.  *ret_is_asked: what there is to claim has
+ * come with that. */
 cairn_code act_begin(struct run *run, const cairn_page *tasks);
-cairn_code act_claim(struct run *run, bool *ret_is_given);
-cairn_code act_end_due(struct run *run, bool *ret_is_given);
+cairn_code act_claim(struct run *run);
+cairn_code act_end_due(struct run *run, bool *ret_is_asked);
 
 /* people.c: plans what people do about steps that wait; does what is due. */
 cairn_code people_plan(struct run *run);

@@ -23,6 +23,7 @@ static cairn_code open_engine(struct sim_world *world, cairn_error *reterr)
     options.no_timers = true; /* they are applied when the clock is moved */
     options.seed = 1;
     options.map_elements = MAP_ELEMENTS;
+    options.solo = world->plan->work == NULL; /* real handlers have a worker's threads */
     return cairn_open(&options, &world->engine, reterr);
 }
 

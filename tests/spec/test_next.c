@@ -4,6 +4,8 @@
  */
 #include "everywhere.h"
 
+#include <dirent.h>
+
 #define SECOND_US (INT64_C(1000) * 1000)
 
 static int64_t next(struct world *world)
@@ -90,4 +92,50 @@ TEST(a_time_between_two_milliseconds_is_rounded_up)
     advance(&world, 2);
     CHECK_INT(next(&world), 0);
     close_world(&world);
+}
+
+/* ---- an engine of one thread ------------------------------------------------------------------- */
+
+static int count_threads(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    CHECK(tasks, "cannot list this process's threads");
+    for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* As cairn simulate opens one for each of its threads. */
+TEST(a_solo_engine_is_executed_by_its_caller_waits_for_nothing_and_purges_nothing)
+{
+    struct world world = {0};
+    cairn_enqueued job;
+    cairn_page *page = NULL;
+    cairn_reported reported;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    int threads = count_threads();
+    options.url = "memory:";
+    options.virtual_clock = options.solo = true;
+    options.seed = 1;
+    CHECK_DONE(&world, cairn_open(&options, &world.engine, &world.error));
+    CHECK_INT(count_threads(), threads);
+
+    add_jobs(&world, &job, 1);
+    CHECK_INT(cairn_job_wait(world.engine, job.id, -1, &page, &world.error), CAIRN_E_TIMED_OUT);
+    cairn_claim_options claim = claim_by("w", 1, 0);
+    CHECK_DONE(&world, cairn_claim(world.engine, &claim, &page, &world.error));
+    cairn_report report = CAIRN_REPORT_DEFAULTS;
+    report.task_id = cairn_page_task(page, 0)->id;
+    report.token = cairn_page_task(page, 0)->token;
+    CHECK_DONE(&world, cairn_report_many(world.engine, "w", &report, 1, &reported, NULL, NULL,
+                                         &world.error));
+    CHECK_INT(reported.code, CAIRN_OK);
+    cairn_page_free(page);
+    advance(&world, INT64_C(400) * 24 * 60 * 60 * 1000);
+    CHECK_DONE(&world, cairn_job_get(world.engine, job.id, &page, &world.error));
+    CHECK_STR(cairn_page_job(page, 0)->status, "succeeded");
+    cairn_page_free(page);
+    cairn_close(world.engine);
 }

@@ -63,6 +63,7 @@ class cairn_open_options(Structure):
     notice: Optional[int]
     notice_arg: Optional[int]
     serves: bool
+    solo: bool
     map_elements: int
 
 
@@ -713,6 +714,7 @@ cairn_open_options._fields_ = [
     ("notice", c_void_p),
     ("notice_arg", c_void_p),
     ("serves", c_bool),
+    ("solo", c_bool),
     ("map_elements", c_size_t),
 ]
 
