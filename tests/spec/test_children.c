@@ -77,6 +77,23 @@ TEST(a_child_that_is_not_waited_for_is_left_alone)
     wf_close(&fw);
 }
 
+/* Each end is told before the claim is answered, and what follows from it as well. */
+TEST(a_long_chain_of_children_that_end_at_once_is_over_before_a_claim_is_answered)
+{
+    struct flow_world fw;
+    char elements[2048] = "";
+    for (int i = 0; i < 20; i++)
+        snprintf(elements + strlen(elements), sizeof elements - strlen(elements),
+                 "{start: s%d, workflow: child}, ", i);
+    strcat(elements, "{step: last}");
+    fam_begin(&fw, elements, "{save_point: p}", NULL);
+    struct task last = sg_take(&fw, "last");
+    CHECK_INT(fam_count(&fw, fw.id), 20);
+    sg_complete(&fw, &last);
+    wf_check_status(&fw, "completed");
+    wf_close(&fw);
+}
+
 TEST(children_have_children)
 {
     struct flow_world fw;
