@@ -79,6 +79,9 @@ void act_deploy(struct sim *sim)
     snprintf(name, sizeof name, "w%d", sim->workflow_count++);
     workflow_make(&sim->rng, name, sim->has_sagas, sim->has_children ? sim->workflow_count : 0,
                   &text);
+    const char *made = buf_text(&text);
+    if (strstr(made, "{\"start\"") && strstr(made, "{\"map\"") && strstr(made, "{{ . }}"))
+        sim->full |= 1U << (sim->workflow_count - 1);
     struct request *request = make(OP_DEPLOY);
     request->in.deploy = (struct deploy_input){
         .file = "sim.json", .text = keep(request, buf_text(&text)), .len = text.len};

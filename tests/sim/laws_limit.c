@@ -130,6 +130,17 @@ static bool is_same_limit(const struct limit_seen *a, const struct limit_seen *b
            a->is_per_group == b->is_per_group;
 }
 
+/* Children, maps, data and limits in one program: main() says how often this happened. */
+static void note_full(struct sim *sim, const struct limit_seen *limit)
+{
+    for (size_t i = 0; i < sim->now->instance_count && is_matched(limit, "s0"); i++) {
+        const struct instance_row *row = &sim->now->instances[i].row;
+        bool is_full =
+            row->workflow[0] == 'w' && (sim->full >> strtoul(row->workflow + 1, NULL, 10) & 1);
+        sim->was_full |= is_full && row->status == INSTANCE_RUNNING;
+    }
+}
+
 void laws_of_limits(struct sim *sim)
 {
     struct limit_seen before[SEEN_LIMITS];
@@ -140,10 +151,12 @@ void laws_of_limits(struct sim *sim)
             "SELECT name, types, concurrency, rate_n, is_per_group FROM workflow_limit "
             "ORDER BY name",
             note_limit, sim);
-    for (size_t i = 0; i < sim->limit_count; i++)
+    for (size_t i = 0; i < sim->limit_count; i++) {
+        note_full(sim, &sim->limits[i]);
         for (size_t k = 0; k < count; k++) /* one that is new may have come after the leases */
             if (is_same_limit(&before[k], &sim->limits[i]))
                 law_of_limit(sim, &sim->limits[i]);
+    }
 }
 
 /* Whether a limit may keep a task back; *is_rated is set if it is a matter of time. */

@@ -212,6 +212,8 @@ struct sim {
     size_t instance_count;
     size_t started, enqueued, rerun; /* asked for */
     int workflow_count;
+    unsigned full; /* a bit for each workflow that starts others, has maps and makes its data */
+    bool was_full; /* one of them was executed below a limit of its steps */
     struct held held[HELD_MAX];
     size_t held_count;
     struct op ops[OPS_MAX];
