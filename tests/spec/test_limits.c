@@ -727,3 +727,43 @@ TEST(what_is_no_limit_is_refused)
           "a group is too long");
     close_world(&world);
 }
+
+/* More groups are full than are looked at together, beside a type of which the whole store has no place left. */
+TEST(a_group_with_a_place_is_found_behind_many_that_are_full)
+{
+    static const char *const both[] = {"t.%"};
+    enum { FULL = 70 };
+    struct world world;
+    char group[32];
+    open_virtual_world(&world);
+    put(&world, (cairn_limit_spec){
+                    .name = "each", .types = "t.a", .concurrency = 1, .per_group = true});
+    put(&world, (cairn_limit_spec){.name = "all", .types = "t.b", .concurrency = 1});
+    for (int i = 0; i < FULL; i++) {
+        snprintf(group, sizeof group, "g%02d", i);
+        add(&world, "t.a", group, 2);
+    }
+    add(&world, "t.b", "a", 2);
+    cairn_page *tasks = claim(&world, both, 100);
+    CHECK_INT(cairn_page_count(tasks), FULL + 1);
+    cairn_page_free(tasks);
+    add(&world, "t.a", "g68x", 1); /* before the one that was served last */
+    cairn_page_free(claim_groups(&world, both, 1, "g68x"));
+    close_world(&world);
+}
+
+/* Each group has less than it would be allowed, and the claim has room for more. */
+TEST(a_claim_pays_for_what_it_is_given_and_not_for_what_it_was_allowed)
+{
+    struct world world;
+    open_virtual_world(&world);
+    put(&world,
+        (cairn_limit_spec){.name = "l", .types = "t.v1", .rate_n = 4, .rate_per_ms = 60000});
+    add(&world, "t.v1", "a", 1);
+    add(&world, "t.v1", "b", 1);
+    check_claimed(&world, 10, 2);
+    add(&world, "t.v1", "a", 3);
+    check_claimed(&world, 10, 2);
+    check_claimed(&world, 10, 0);
+    close_world(&world);
+}

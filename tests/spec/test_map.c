@@ -107,13 +107,14 @@ TEST(counts_can_be_given_in_place_of_the_outputs)
     struct task tasks[3];
     begin(
         &fw,
-        "{map: m, over: \"{{ . }}\", collect: false, join: {at_least: 1}, steps: [{step: c}]}",
-        "[1, 2]");
-    CHECK_INT(wf_take_many(&fw, "w", "c", 3, tasks), 2);
+        "{map: m, over: \"{{ . }}\", collect: false, join: {at_least: 2}, steps: [{step: c}]}",
+        "[1, 2, 3]");
+    CHECK_INT(wf_take_many(&fw, "w", "c", 3, tasks), 3);
     CHECK_DONE(&fw.world, wf_report(&fw, &tasks[0], CAIRN_DEAD, "no"));
     complete(&fw, &tasks[1], "1");
+    complete(&fw, &tasks[2], "1");
     fam_settle(&fw);
-    sg_check_json(wf_instance(&fw)->output, "{\"count\": 2, \"completed\": 1, \"failed\": 1}");
+    sg_check_json(wf_instance(&fw)->output, "{\"count\": 3, \"completed\": 2, \"failed\": 1}");
     wf_close(&fw);
 }
 
