@@ -4,11 +4,8 @@
  */
 #include "engine/retention.h"
 
-/* Keys, bulk actions and pages of one portion. */
-enum { KEYS_AT_ONCE = 1000, BULKS_AT_ONCE = 50, PAGES_AT_ONCE = 500 };
-
-/* So many portions of free space are returned in one sweep: what has become old meanwhile comes first. */
-enum { SPACE_PORTIONS = 40 };
+/* Keys, bulk actions and pages of one portion; portions of free space in one sweep, since what has become old comes first. */
+enum { KEYS_AT_ONCE = 1000, BULKS_AT_ONCE = 50, PAGES_AT_ONCE = 500, SPACE_PORTIONS = 40 };
 
 /* Of the time of a store's committers, portions take one part in so many: a little less than a tenth, since after each of
  * them other processes read again what it might have changed.  There is a moment between two of them, and no more

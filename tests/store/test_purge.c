@@ -270,7 +270,7 @@ TEST(events_of_purged_jobs_are_shown_nowhere)
 TEST(of_many_jobs_those_that_are_named_go)
 {
     enum { JOBS = 9, LONG = EVENTS_A_POST * 2 + 1 };
-    static const size_t gone[] = {7, 0, 3, 4, 5};
+    static const size_t gone[] = {7, 0, 3, 4, 5}, kept[] = {1, 2, 6, 8};
     cleanup(rig_closep) struct rig *rig = rig_open();
     struct past_row past[PAST_MAX];
     struct job_row rows[JOBS];
@@ -288,19 +288,11 @@ TEST(of_many_jobs_those_that_are_named_go)
     commit(rig);
     begin_read(rig);
     CHECK_INT(scan(rig, LIST_JOBS, 0, past, PAST_MAX), 4);
-    CHECK_STR(past[0].id, ids[1]);
-    CHECK_STR(past[1].id, ids[2]);
-    CHECK_STR(past[2].id, ids[6]);
-    CHECK_STR(past[3].id, ids[8]);
-    for (size_t i = 0; i < JOBS; i++) {
-        struct event_row before;
-        bool is_gone = i != 1 && i != 2 && i != 6 && i != 8;
-        size_t count = 0;
-        CHECK_INT(count_events(rig, ids[i]), is_gone ? 0 : LONG);
-        MUST(rig, rig->ops->list_events_before(rig->tx, ids[i], rows[i].last_event, &before, 1,
-                                               &count, &rig->error));
-        CHECK_INT(count, is_gone ? 0 : 1);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_STR(past[i].id, ids[kept[i]]);
+        CHECK_INT(count_events(rig, past[i].id), LONG);
     }
+    CHECK_INT(count_events(rig, ids[0]) + count_events(rig, ids[4]), 0);
 }
 
 /* A page of all events goes on behind what was purged, wherever its cursor stands. */

@@ -52,10 +52,8 @@ CASE WHEN @status = 'leased' THEN NULL
 -- part: is_held
 -- Questions for one row each: one probe, whatever the planner believes.
 @is_telling
-OR (SELECT true FROM workflow.workflow_dlq AS d
-     WHERE d.instance_id = @id AND d.is_open LIMIT 1) IS NOT NULL
-OR (SELECT true FROM workflow.workflow_outbox AS o
-     WHERE o.instance_id = @id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL
+OR (SELECT true FROM workflow.workflow_dlq AS d WHERE d.instance_id = @id AND d.is_open LIMIT 1) IS NOT NULL
+OR (SELECT true FROM workflow.workflow_outbox AS o WHERE o.instance_id = @id AND o.acked_at IS NULL LIMIT 1) IS NOT NULL
 
 
 -- part: chain

@@ -37,9 +37,7 @@ SELECT seq, id, type AS name, created_at, idempotency_key AS "key", last_event, 
 -- part: is_held
 @is_telling
 OR EXISTS (SELECT 1 FROM workflow_dlq AS d WHERE d.instance_id = @id AND d.is_open = 1)
-OR EXISTS (SELECT 1
-             FROM workflow_outbox AS o
-            WHERE o.instance_id = @id AND o.acknowledged_at IS NULL)
+OR EXISTS (SELECT 1 FROM workflow_outbox AS o WHERE o.instance_id = @id AND o.acknowledged_at IS NULL)
 
 
 -- part: family
