@@ -53,6 +53,9 @@ static void after_fork_in_child(void)
 
 static void prepare(void)
 {
+    /* SQLite would count its memory under a lock at each allocation, a tenth of what a statement costs.  It refuses
+     * if this process uses it already. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_vfs *vfs = sqlite3_initialize() ? NULL : sqlite3_vfs_find(NULL);
     if (vfs && vfs->iVersion >= 3)
         vfs->xSetSystemCall(vfs, "fstat", (sqlite3_syscall_ptr)fstat_anew);
