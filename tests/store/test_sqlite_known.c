@@ -229,3 +229,57 @@ TEST(the_writer_knows_what_a_reader_reads)
         check_pair(rig, at->id);
     }
 }
+
+/* ---- triggers ------------------------------------------------------------------------------- */
+
+static int are_triggers_on(struct rig *rig)
+{
+    int is_on = -1;
+    sqlite3_db_config(db_of(rig->writer), SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &is_on);
+    return is_on;
+}
+
+TEST(our_own_triggers_are_for_others)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    start(rig);
+    CHECK_INT(are_triggers_on(rig), 0);
+}
+
+TEST(a_trigger_that_somebody_adds_works_from_the_next_transaction_on)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    start(rig);
+    run_elsewhere(rig, "CREATE TABLE theirs (id TEXT);"
+                       "CREATE TRIGGER theirs_insert AFTER INSERT ON workflow_instance BEGIN"
+                       " INSERT INTO theirs VALUES (NEW.id); END;");
+    start(rig);
+    struct connection *connection = ((struct sqlite_session *)rig->writer)->connection;
+    CHECK_INT(connection_int(connection, "SELECT count(*) FROM theirs", -1), 1);
+    run_elsewhere(rig, "DROP TRIGGER theirs_insert");
+    start(rig);
+    CHECK_INT(connection_int(connection, "SELECT count(*) FROM theirs", -1), 1);
+    CHECK_INT(are_triggers_on(rig), 0);
+}
+
+/* With triggers and without. */
+TEST(tags_are_indexed_once_whoever_does_it)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    for (int turn = 0; turn < 2; turn++) {
+        begin_write(rig);
+        struct job_row job = job_of(rig, "t");
+        enum insert_result result;
+        job.tags = "{\"a\":\"b\"}";
+        MUST(rig, rig->ops->insert_jobs(rig->tx, &job, 1, &result, &rig->error));
+        CHECK_INT(result, INSERT_DONE);
+        struct connection *connection = ((struct sqlite_session *)rig->writer)->connection;
+        CHECK_INT(connection_int(connection, "SELECT count(*) FROM workflow_tag", -1), 1);
+        purge(rig, LIST_JOBS, (const char *const[]){job.id}, 1);
+        CHECK_INT(connection_int(connection, "SELECT count(*) FROM workflow_tag", -1), 0);
+        commit(rig);
+        run_elsewhere(rig,
+                      "CREATE TRIGGER IF NOT EXISTS theirs AFTER UPDATE ON workflow_run BEGIN"
+                      " SELECT 1; END;");
+    }
+}

@@ -54,9 +54,15 @@ cairn_code sqlite_lock_instances(struct store_tx *tx, const char *const *ids, si
 cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *rows, size_t count,
                                    enum insert_result *ret_results, cairn_error *reterr)
 {
-    static const struct row_insert how = {
-        &instance_row_type, Q_INSERT_INSTANCE, Q_FIND_KNOWN_INSTANCE,
-        offsetof(struct instance_row, seq), offsetof(struct instance_row, id)};
+    static const struct row_insert how = {.type = &instance_row_type,
+                                          .insert = Q_INSERT_INSTANCE,
+                                          .find = Q_FIND_KNOWN_INSTANCE,
+                                          .is_kept = Q_IS_INSTANCE_KEY_KEPT,
+                                          .kind = "instance",
+                                          .seq_offset = offsetof(struct instance_row, seq),
+                                          .id_offset = offsetof(struct instance_row, id),
+                                          .key_offset = offsetof(struct instance_row, key),
+                                          .tags_offset = offsetof(struct instance_row, tags)};
     TRY(rows_insert(tx, &how, rows, count, ret_results, reterr));
     for (size_t i = 0; i < count; i++)
         if (ret_results[i] == INSERT_DONE)

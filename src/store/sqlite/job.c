@@ -52,9 +52,15 @@ cairn_code sqlite_lock_expired_jobs(struct store_tx *tx, struct job_row *ret_row
 cairn_code sqlite_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                               enum insert_result *ret_results, cairn_error *reterr)
 {
-    static const struct row_insert how = {&job_row_type, Q_INSERT_JOB, Q_FIND_KNOWN_JOB,
-                                          offsetof(struct job_row, seq),
-                                          offsetof(struct job_row, id)};
+    static const struct row_insert how = {.type = &job_row_type,
+                                          .insert = Q_INSERT_JOB,
+                                          .find = Q_FIND_KNOWN_JOB,
+                                          .is_kept = Q_IS_JOB_KEY_KEPT,
+                                          .kind = "job",
+                                          .seq_offset = offsetof(struct job_row, seq),
+                                          .id_offset = offsetof(struct job_row, id),
+                                          .key_offset = offsetof(struct job_row, key),
+                                          .tags_offset = offsetof(struct job_row, tags)};
     return rows_insert(tx, &how, rows, count, ret_results, reterr);
 }
 

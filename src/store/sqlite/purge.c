@@ -169,6 +169,8 @@ cairn_code sqlite_purge(struct store_tx *tx, enum list_kind kind, const struct p
     TRY(delete_by_ids(tx, Q_PURGE_POSTS, long_ids, reterr));
     if (!is_job)
         TRY(delete_by_seqs(tx, Q_PURGE_STEPS, seqs, count, reterr));
+    TRY(delete_by_seqs(tx, is_job ? Q_PURGE_JOB_TAGS : Q_PURGE_INSTANCE_TAGS, seqs, count,
+                       reterr));
     TRY(delete_by_seqs(tx, is_job ? Q_PURGE_JOBS : Q_PURGE_INSTANCES, seqs, count, reterr));
     return sqlite_purge_events(tx, events, count, reterr);
 }

@@ -151,19 +151,49 @@ cairn_code rows_write(struct store_tx *tx, enum query_number number,
     return CAIRN_OK;
 }
 
+/* A row that has none writes nothing. */
+static cairn_code insert_tags(struct store_tx *tx, const struct row_insert *how,
+                              const char *row, cairn_error *reterr)
+{
+    const char *tags = *(const char *const *)(row + how->tags_offset);
+    if (!tags)
+        return CAIRN_OK;
+    cleanup(query_end) struct query query = query_begin(tx, Q_ADD_TAGS, reterr);
+    bind_text(&query, ":tags", tags);
+    bind_text(&query, ":kind", how->kind);
+    bind_int(&query, ":seq", *(const int64_t *)(row + how->seq_offset));
+    return query_run(&query);
+}
+
+static cairn_code is_key_kept(struct store_tx *tx, const struct row_insert *how,
+                              const char *row, bool *ret_is_kept, cairn_error *reterr)
+{
+    *ret_is_kept = false;
+    if (!*(const char *const *)(row + how->key_offset))
+        return CAIRN_OK;
+    cleanup(query_end) struct query query = query_begin(tx, how->is_kept, reterr);
+    row_bind(&query, how->type, row);
+    *ret_is_kept = query_step(&query) == SQLITE_ROW;
+    return query_ended(&query);
+}
+
 static cairn_code insert_row(struct store_tx *tx, const struct row_insert *how, char *row,
                              enum insert_result *ret_result, cairn_error *reterr)
 {
     int64_t *seq = (int64_t *)(row + how->seq_offset);
     const char **id = (const char **)(row + how->id_offset);
     size_t count = 0;
-    cleanup(query_end) struct query insert = query_begin(tx, how->insert, reterr);
-    row_bind(&insert, how->type, row);
-    TRY(query_change(&insert, &count));
+    bool is_kept = false;
+    TRY(is_key_kept(tx, how, row, &is_kept, reterr));
+    if (!is_kept) {
+        cleanup(query_end) struct query insert = query_begin(tx, how->insert, reterr);
+        row_bind(&insert, how->type, row);
+        TRY(query_change(&insert, &count));
+    }
     *ret_result = INSERT_DONE;
     if (count > 0) {
-        *seq = sqlite3_last_insert_rowid(insert.session->connection->db);
-        return CAIRN_OK;
+        *seq = sqlite3_last_insert_rowid(sqlite_session_of(tx)->connection->db);
+        return insert_tags(tx, how, row, reterr);
     }
     /* Because of its id, or because of its key. */
     cleanup(query_end) struct query find = query_begin(tx, how->find, reterr);

@@ -228,7 +228,7 @@ static cairn_code find_connection(struct sqlite_session *session, cairn_error *r
     bool is_writer = session->base.kind == SESSION_WRITER;
     if (is_writer && !is_in_memory(store))
         session->connection = atomic_exchange(&store->spare, NULL);
-    session->data_version = -1;
+    session->data_version = session->schema_version = -1;
     if (session->connection)
         return CAIRN_OK;
     return connection_open(store, is_writer ? FOR_WRITING : FOR_READING, &session->connection,
@@ -291,11 +291,31 @@ static int64_t lock_wait_us(const struct sqlite_session *session)
     return left_us < 0 ? 0 : left_us;
 }
 
-/* In a transaction that writes the log is open, also one that SQLite has just made. */
-static cairn_code note_log(struct sqlite_session *session, cairn_error *reterr)
+/* Our own triggers serve plain SQL: a statement on a table that has triggers costs half as much again, whether they
+ * do anything or not.  So a writer does itself what they would do, and runs without them, unless somebody has added one. */
+static cairn_code heed_triggers(struct sqlite_session *session, cairn_error *reterr)
+{
+    int64_t version = -1, others = 0;
+    cleanup(query_end) struct query look = query_open(session, Q_SCHEMA_VERSION, reterr);
+    TRY(query_int(&look, &version));
+    if (version == session->schema_version)
+        return CAIRN_OK;
+    cleanup(query_end) struct query count = query_open(session, Q_COUNT_OTHER_TRIGGERS, reterr);
+    TRY(query_int(&count, &others));
+    sqlite3_db_config(session->connection->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, others > 0,
+                      NULL);
+    session->schema_version = version;
+    return CAIRN_OK;
+}
+
+/* What is looked at once a transaction that writes has begun.  In it the log is open, also one that SQLite has just
+ * made. */
+static cairn_code begun(struct sqlite_session *session, cairn_error *reterr)
 {
     struct sqlite_store *store = (struct sqlite_store *)session->base.store;
     cairn_code code = identity_note(store, session->connection->db, reterr);
+    if (!code)
+        code = heed_triggers(session, reterr);
     if (code)
         connection_exec(session->connection, "ROLLBACK");
     return code;
@@ -320,7 +340,7 @@ cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
         query_open(session, is_writer ? Q_BEGIN_WRITE : Q_BEGIN_READ, reterr);
     TRY(query_run(&query));
     if (is_writer)
-        TRY(note_log(session, reterr));
+        TRY(begun(session, reterr));
     if (session->known)
         known_begin(session->known, read_data_version(session));
 

@@ -140,6 +140,7 @@ struct sqlite_session {
     struct connection *connection; /* NULL: lost; begin() opens another */
     struct statement statements[QUERY_NUMBER_COUNT];
     int64_t data_version;     /* as is_changed_elsewhere() last saw it */
+    int64_t schema_version;   /* of the triggers that were looked at; -1: none yet */
     struct store_tx tx;       /* a session has one at a time */
     struct known_rows *known; /* known.h, of a writer; NULL: none */
     int64_t log_id; /* the latest number of a row of the log that it was given; 0: none */
@@ -247,10 +248,12 @@ cairn_code rows_write(struct store_tx *tx, enum query_number number,
 struct row_insert {
     const struct row_type *type;
     enum query_number insert, find;
-    size_t seq_offset, id_offset;
+    enum query_number is_kept; /* whether the key of one that was purged is kept */
+    const char *kind;          /* as workflow_tag has it */
+    size_t seq_offset, id_offset, key_offset, tags_offset;
 };
 
-/* Inserts rows unless their id or key is known.  Sets seq, and the id to the known one's. */
+/* Inserts rows, and their tags, unless their id or key is known.  Sets seq, and the id to the known one's. */
 cairn_code rows_insert(struct store_tx *tx, const struct row_insert *how, void *rows,
                        size_t count, enum insert_result *ret_results, cairn_error *reterr);
 

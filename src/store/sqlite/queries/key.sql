@@ -41,3 +41,32 @@ DELETE FROM workflow_key
  WHERE kind = :kind
    AND workflow = :workflow
    AND key = :key;
+
+
+-- name: is_job_key_kept
+-- doing: find a key
+-- A row if the owner of a job's key was purged, and the key is kept.
+SELECT 1
+  FROM workflow_key
+ WHERE kind = 'job' AND workflow = '' AND key = :idempotency_key;
+
+
+-- name: is_instance_key_kept
+-- doing: find a key
+-- The same of an instance's key.
+SELECT 1
+  FROM workflow_key
+ WHERE kind = 'instance' AND workflow = :workflow AND key = :key;
+
+
+-- name: add_tags
+-- doing: index tags
+-- The tags of a new job or instance.  A trigger may have done it already: see heed_triggers().
+--
+--   :tags        a JSON object of texts
+--   :kind, :seq  whose
+INSERT INTO workflow_tag (name, value, kind, seq)
+SELECT key, atom, :kind, :seq
+  FROM json_each(:tags)
+ WHERE true
+    ON CONFLICT DO NOTHING;

@@ -146,8 +146,18 @@ INSERT INTO workflow_purge (id) VALUES (:id) ON CONFLICT (id) DO NOTHING;
 IN (SELECT value FROM json_each(:ids))
 
 
+-- name: purge_job_tags
+-- doing: purge jobs
+-- Those of jobs with numbers from :first to :last.
+DELETE FROM workflow_tag
+ WHERE (name, value, kind, seq) IN (SELECT t.key, t.atom, 'job', s.seq
+                                      FROM workflow_run AS s, json_each(s.tags) AS t
+                                     WHERE s.seq BETWEEN :first AND :last);
+
+
 -- name: purge_jobs
--- Those with numbers from :first to :last.  Triggers remove their tags.
+-- doing: purge jobs
+-- Those with numbers from :first to :last.
 DELETE FROM workflow_run WHERE seq BETWEEN :first AND :last;
 
 
@@ -235,8 +245,18 @@ DELETE FROM workflow_step_children WHERE instance_id {these};
 DELETE FROM workflow_map_elements WHERE instance_id {these};
 
 
+-- name: purge_instance_tags
+-- doing: purge instances
+-- Those of instances with numbers from :first to :last.
+DELETE FROM workflow_tag
+ WHERE (name, value, kind, seq) IN (SELECT t.key, t.atom, 'instance', s.seq
+                                      FROM workflow_instance AS s, json_each(s.tags) AS t
+                                     WHERE s.seq BETWEEN :first AND :last);
+
+
 -- name: purge_instances
--- Those with numbers from :first to :last.  Triggers remove their tags.
+-- doing: purge instances
+-- Those with numbers from :first to :last.
 DELETE FROM workflow_instance WHERE seq BETWEEN :first AND :last;
 
 
