@@ -30,7 +30,6 @@ TEST(every_query_of_workflows_searches_its_index)
          "SEARCH step USING COVERING INDEX idx_workflow_step_ready (is_ready=? AND task_type=? "
          "AND group>?)"},
         {"read_claimed_step", SQL_READ_CLAIMED_STEP, "SEARCH step USING INTEGER PRIMARY KEY"},
-        {"lease_step", SQL_LEASE_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
         {"read_step", SQL_READ_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
         {"update_step", SQL_UPDATE_STEP, "USING INTEGER PRIMARY KEY (rowid=?)"},
         {"list_steps", SQL_LIST_STEPS, "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},

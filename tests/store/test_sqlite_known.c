@@ -115,7 +115,7 @@ TEST(what_was_rolled_back_is_forgotten)
     CHECK_INT(result, LOCK_ABSENT);
 }
 
-/* Rows, some larger than are kept, are changed by all who can; after each commit
+/* Rows, some larger than are kept, are changed by all who can, one by one and many at a time; after each commit
  * the writer answers what a reader, who knows nothing, reads. */
 enum { INSTANCES = 40, TURNS = 2000 };
 
@@ -130,10 +130,10 @@ static char *text_of(struct rig *rig)
     return text;
 }
 
-static void change_instance(struct rig *rig, const char *id)
+static struct instance_row changed_instance(struct rig *rig, const char *id, uint64_t how)
 {
     struct instance_row row = lock_instance(rig, id);
-    switch (rng_below(&rig->rng, 4)) {
+    switch (how) {
     case 0:
         row.commits++;
         row.updated_at_us++;
@@ -149,13 +149,13 @@ static void change_instance(struct rig *rig, const char *id)
         row.stop_by = rng_below(&rig->rng, 2) ? "somebody" : NULL;
         row.is_dlq = !row.is_dlq;
     }
-    update_instance(rig, row);
+    return row;
 }
 
-static void change_step(struct rig *rig, const char *id)
+static struct step_row changed_step(struct rig *rig, const char *id, uint64_t how)
 {
     struct step_row row = lock_step(rig, id, 0);
-    switch (rng_below(&rig->rng, 4)) {
+    switch (how) {
     case 0:
         row.attempts++;
         break;
@@ -172,7 +172,31 @@ static void change_step(struct rig *rig, const char *id)
     default:
         row.group = rng_below(&rig->rng, 2) ? "g" : NULL;
     }
-    update_step(rig, row);
+    return row;
+}
+
+static void change_pair(struct rig *rig, const char *id)
+{
+    update_instance(rig, changed_instance(rig, id, rng_below(&rig->rng, 4)));
+    update_step(rig, changed_step(rig, id, rng_below(&rig->rng, 4)));
+}
+
+/* Most of them, alike or each in its way. */
+static void change_many(struct rig *rig, const struct instance_row *of)
+{
+    struct instance_row instances[INSTANCES];
+    struct step_row steps[INSTANCES];
+    size_t count = 0;
+    uint64_t how = rng_below(&rig->rng, 5);
+    for (int i = 0; i < INSTANCES; i++) {
+        if (rng_below(&rig->rng, 8) == 0)
+            continue;
+        instances[count] =
+            changed_instance(rig, of[i].id, how < 4 ? how : rng_below(&rig->rng, 4));
+        steps[count++] = changed_step(rig, of[i].id, how < 4 ? how : rng_below(&rig->rng, 4));
+    }
+    MUST(rig, rig->ops->update_instances(rig->tx, instances, count, &rig->error));
+    MUST(rig, rig->ops->update_steps(rig->tx, steps, count, &rig->error));
 }
 
 static void change_plainly(sqlite3 *db, struct rig *rig, int64_t seq)
@@ -217,8 +241,10 @@ TEST(the_writer_knows_what_a_reader_reads)
             change_plainly(NULL, rig, at->seq);
         } else {
             begin_write(rig);
-            change_instance(rig, at->id);
-            change_step(rig, at->id);
+            if (what == 3)
+                change_many(rig, instances);
+            else
+                change_pair(rig, at->id);
             if (what == 1)
                 change_plainly(db_of(rig->writer), rig, at->seq);
             if (what == 2)
@@ -226,8 +252,35 @@ TEST(the_writer_knows_what_a_reader_reads)
             else
                 commit(rig);
         }
+        for (int i = 0; what == 3 && i < INSTANCES; i++)
+            check_pair(rig, instances[i].id);
         check_pair(rig, at->id);
     }
+}
+
+static int count_statement(unsigned what, void *count, void *statement, void *sql)
+{
+    (void)what, (void)statement, (void)sql;
+    ++*(int *)count;
+    return 0;
+}
+
+TEST(rows_that_change_alike_are_written_together)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct instance_row rows[INSTANCES];
+    int count = 0;
+    for (int i = 0; i < INSTANCES; i++)
+        rows[i] = start(rig);
+    begin_write(rig);
+    for (int i = 0; i < INSTANCES; i++)
+        rows[i].commits = i + 1;
+    sqlite3_trace_v2(db_of(rig->writer), SQLITE_TRACE_STMT, count_statement, &count);
+    MUST(rig, rig->ops->update_instances(rig->tx, rows, INSTANCES, &rig->error));
+    sqlite3_trace_v2(db_of(rig->writer), 0, NULL, NULL);
+    CHECK_INT(count, 2); /* of 32 rows, and of the others */
+    for (int i = 0; i < INSTANCES; i++)
+        CHECK_INT(lock_instance(rig, rows[i].id).commits, i + 1);
 }
 
 /* ---- triggers ------------------------------------------------------------------------------- */
@@ -282,4 +335,22 @@ TEST(tags_are_indexed_once_whoever_does_it)
                       "CREATE TRIGGER IF NOT EXISTS theirs AFTER UPDATE ON workflow_run BEGIN"
                       " SELECT 1; END;");
     }
+}
+
+TEST(a_key_that_is_kept_is_known)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    run_plain(db_of(rig->writer), "INSERT INTO workflow_key VALUES ('job', '', 'k', 'j', 1),"
+                                  " ('instance', 'w', 'k', 'i', 1)");
+    struct job_row job = job_of(rig, "t");
+    struct instance_row instance = instance_of(rig, "w");
+    enum insert_result result;
+    job.key = instance.key = "k";
+    MUST(rig, rig->ops->insert_jobs(rig->tx, &job, 1, &result, &rig->error));
+    CHECK_INT(result, INSERT_EXISTING);
+    CHECK_STR(job.id, "j");
+    MUST(rig, rig->ops->insert_instances(rig->tx, &instance, 1, &result, &rig->error));
+    CHECK_INT(result, INSERT_EXISTING);
+    CHECK_STR(instance.id, "i");
 }

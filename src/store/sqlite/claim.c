@@ -402,19 +402,17 @@ static cairn_code collect_steps(struct claiming *claiming, const char *type)
     return collect_versions(claiming, type, 0, INT32_MAX);
 }
 
+/* Leases a step in memory. */
 static cairn_code lease_head(struct claiming *claiming, const struct head *head,
                              struct step_row *ret_row)
 {
     struct store_tx *tx = claiming->tx;
-    cairn_code code = CAIRN_OK;
     TRY(read_head(claiming, Q_READ_CLAIMED_STEP, head->id, &step_row_type, ret_row));
     known_put_step(tx, ret_row);
     step_lease(ret_row, claiming->holder.worker, claiming->holder.token,
                claiming->claim->lease_until_us, tx->now_us);
     ret_row->is_counted = claiming->is_counted;
-    if (known_change_step(tx, ret_row, &code, claiming->reterr))
-        return code;
-    return rows_write(tx, Q_LEASE_STEP, &step_row_type, ret_row, 1, claiming->reterr);
+    return CAIRN_OK;
 }
 
 /* Leases the heads, the best first, each to its holder.  Behind those that come before the steps in hand
@@ -426,13 +424,13 @@ static cairn_code take_steps(struct claiming *claiming, struct step_row *ret_row
         const struct head *head = &claiming->heads[i];
         size_t place = i + (is_before_hand(claiming, head) ? 0 : claiming->kept);
         if (place >= claiming->room)
-            return CAIRN_OK;
+            break;
         if (!keep_holder(claiming, place))
             return fail_memory(claiming->reterr);
         TRY(lease_head(claiming, head, &ret_rows[i]));
         *ret_count = i + 1;
     }
-    return CAIRN_OK;
+    return sqlite_update_steps(claiming->tx, ret_rows, *ret_count, claiming->reterr);
 }
 
 /* ---- Steps in hand ----------------------------------------------------------------------- */
@@ -536,7 +534,7 @@ cairn_code sqlite_claim_step_lanes(struct store_tx *tx, const struct step_claim 
             ++*ret_count;
             left--;
         }
-    return CAIRN_OK;
+    return sqlite_update_steps(tx, ret_rows, *ret_count, reterr);
 }
 
 /* ---- Claims that were made, and types that have something waiting ------------------------ */

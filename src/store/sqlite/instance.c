@@ -74,9 +74,6 @@ cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *row
 static cairn_code update_instance(struct store_tx *tx, const struct instance_row *row,
                                   cairn_error *reterr)
 {
-    cairn_code code = CAIRN_OK;
-    if (known_change_instance(tx, row, &code, reterr))
-        return code;
     TRY(rows_write(tx, Q_UPDATE_INSTANCE, &instance_row_type, row, 1, reterr));
     return rows_write(tx, Q_UPDATE_INSTANCE_STATUS, &instance_row_type, row, 1, reterr);
 }
@@ -84,8 +81,13 @@ static cairn_code update_instance(struct store_tx *tx, const struct instance_row
 cairn_code sqlite_update_instances(struct store_tx *tx, const struct instance_row *rows,
                                    size_t count, cairn_error *reterr)
 {
+    bool *is_known = arena_room(tx->arena, count, sizeof *is_known);
+    if (count && !is_known)
+        return fail_memory(reterr);
+    TRY(known_change_instances(tx, rows, count, is_known, reterr));
     for (size_t i = 0; i < count; i++)
-        TRY(update_instance(tx, &rows[i], reterr));
+        if (!is_known[i])
+            TRY(update_instance(tx, &rows[i], reterr));
     return CAIRN_OK;
 }
 

@@ -21,6 +21,8 @@ enum {
     COPY_MAX = 4096,   /* bytes; larger rows are read each time */
     COLUMNS_MAX = 63,  /* of one table that are ever changed */
     SHAPES_MAX = 24,   /* sets of columns whose UPDATE is prepared */
+    GROUP_MAX = 32,    /* rows that one UPDATE writes */
+    GROUP_LEAST = 8,   /* fewer are written one by one */
     BLOCK_BYTES = 256, /* blocks are of multiples of this, so that they serve again */
 };
 
@@ -32,10 +34,27 @@ struct copy {
     size_t room, size;
 };
 
-/* An UPDATE of a set of columns. */
+/* The UPDATEs of a set of columns. */
 struct shape {
     uint64_t columns;
-    struct statement statement;
+    struct statement one, many; /* of a row, and of GROUP_MAX */
+};
+
+/* A row to be written, and the copy that tells what of it has changed. */
+struct change {
+    const void *row;
+    struct copy *copy;
+    int64_t number;
+    uint64_t columns; /* 0: nothing, or it is written */
+    bool is_kept;     /* the copy, afterwards */
+};
+
+/* Rows whose changes are of one shape. */
+struct group {
+    const struct known_table *table;
+    struct change *changes[GROUP_MAX];
+    size_t count;
+    size_t at; /* the row whose values were asked for last */
 };
 
 struct known_table {
@@ -55,6 +74,7 @@ struct known_rows {
     struct known_table steps, instances;
     int64_t numbers[1 << PLACES_BITS]; /* of instances, by the hash of their id */
     int64_t data_version;
+    struct group group; /* that is being written */
 };
 
 /* ---- copies --------------------------------------------------------------------------------- */
@@ -200,8 +220,10 @@ static void table_done(struct known_table *table)
 {
     for (size_t i = 0; i < 1 << PLACES_BITS; i++)
         mem_free(table->copies[i].block);
-    for (size_t i = 0; i < SHAPES_MAX; i++)
-        statement_finalize(&table->shapes[i].statement);
+    for (size_t i = 0; i < SHAPES_MAX; i++) {
+        statement_finalize(&table->shapes[i].one);
+        statement_finalize(&table->shapes[i].many);
+    }
 }
 
 void known_free(struct known_rows *known)
@@ -229,11 +251,6 @@ static void on_write(void *arg, int what, const char *database, const char *tabl
     (void)what, (void)database;
     drop(&known->steps, table, number);
     drop(&known->instances, table, number);
-}
-
-void known_watch(struct known_rows *known, sqlite3 *db)
-{
-    sqlite3_update_hook(db, known ? on_write : NULL, known);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -324,59 +341,150 @@ static bool is_current(const struct step_row *row)
     return step_is_current(row->status) || row->locked_by || row->is_held;
 }
 
-/* The parameters are the columns, in their order, then the row's number. */
-static int prepare_shape(const struct known_table *table, sqlite3 *db, struct shape *shape)
+/* ---- UPDATEs ------------------------------------------------------------------------------ */
+
+/* Of many rows SQLite asks for the values by this function of a row's number and a column, so that its cursors and
+ * checks are made ready once for all. */
+static const char value_function[] = "cairn_value";
+
+static struct column_value value_of(const struct group *group, int column)
+{
+    const void *row = group->changes[group->at]->row;
+    if (column < 0)
+        return (struct column_value){.number = is_current(row)};
+    return column_value(group->table->changes[column], row);
+}
+
+static bool find_change(struct group *group, int64_t number)
+{
+    for (size_t tries = 0; tries < group->count; tries++) {
+        if (group->changes[group->at]->number == number)
+            return true;
+        group->at = (group->at + 1) % group->count;
+    }
+    return false;
+}
+
+static void give_value(sqlite3_context *context, int count, sqlite3_value **arguments)
+{
+    struct group *group = sqlite3_user_data(context);
+    (void)count;
+    if (!find_change(group, sqlite3_value_int64(arguments[0])))
+        return;
+    struct column_value value = value_of(group, sqlite3_value_int(arguments[1]));
+    if (value.text)
+        sqlite3_result_text64(context, value.text, strlen(value.text), SQLITE_STATIC,
+                              SQLITE_UTF8);
+    else if (!value.is_null)
+        sqlite3_result_int64(context, value.number);
+}
+
+bool known_watch(struct known_rows *known, sqlite3 *db)
+{
+    sqlite3_update_hook(db, known ? on_write : NULL, known);
+    return known &&
+           sqlite3_create_function_v2(db, value_function, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                      &known->group, give_value, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* What a column becomes: a parameter of a statement for one row. */
+static void put_value(struct buf *sql, const struct known_table *table, const char *name,
+                      int column, bool is_many)
+{
+    buf_printf(sql, " \"%s\" = ", name);
+    if (is_many)
+        buf_printf(sql, "%s(%s, %d),", value_function, table->number, column);
+    else
+        buf_str(sql, "?,");
+}
+
+/* The parameters are the columns, in their order, then the row's number; or numbers alone. */
+static int prepare_shape(const struct known_table *table, sqlite3 *db, uint64_t columns,
+                         bool is_many, sqlite3_stmt **ret_handle)
 {
     cleanup(buf_done) struct buf sql = {0};
     buf_printf(&sql, "UPDATE %s SET", table->type->table);
     for (size_t i = 0; i < table->change_count; i++)
-        if (shape->columns >> i & 1)
-            buf_printf(&sql, " \"%s\" = ?,", table->changes[i]->name);
-    buf_str(&sql, shape->columns & IS_CURRENT ? " is_current = ?," : "");
+        if (columns >> i & 1)
+            put_value(&sql, table, table->changes[i]->name, (int)i, is_many);
+    if (columns & IS_CURRENT)
+        put_value(&sql, table, "is_current", -1, is_many);
     if (buf_failed(&sql))
         return SQLITE_NOMEM;
     sql.len--; /* the last comma */
-    buf_printf(&sql, " WHERE %s = ?", table->number);
+    buf_printf(&sql, " WHERE %s IN (?", table->number);
+    for (int i = 1; i < GROUP_MAX && is_many; i++)
+        buf_str(&sql, ",?");
+    buf_str(&sql, ")");
     if (buf_failed(&sql))
         return SQLITE_NOMEM;
-    return sqlite3_prepare_v3(db, sql.text, -1, SQLITE_PREPARE_PERSISTENT,
-                              &shape->statement.handle, NULL);
+    return sqlite3_prepare_v3(db, sql.text, -1, SQLITE_PREPARE_PERSISTENT, ret_handle, NULL);
 }
 
 static struct shape *find_shape(struct known_table *table, uint64_t columns)
 {
     for (size_t i = 0; i < SHAPES_MAX; i++)
-        if (table->shapes[i].columns == columns && table->shapes[i].statement.handle)
+        if (table->shapes[i].columns == columns)
             return &table->shapes[i];
     struct shape *shape = &table->shapes[table->next_shape];
     table->next_shape = (table->next_shape + 1) % SHAPES_MAX;
-    statement_finalize(&shape->statement);
+    statement_finalize(&shape->one);
+    statement_finalize(&shape->many);
     *shape = (struct shape){.columns = columns};
     return shape;
 }
 
-static cairn_code write_changes(struct store_tx *tx, struct known_table *table,
-                                uint64_t columns, int64_t number, const void *row,
-                                cairn_error *reterr)
+static struct query begin_update(struct store_tx *tx, struct known_table *table,
+                                 uint64_t columns, bool is_many, cairn_error *reterr)
 {
     struct sqlite_session *session = sqlite_session_of(tx);
     struct shape *shape = find_shape(table, columns);
-    cleanup(query_end) struct query query = {.session = session,
-                                             .statement = &shape->statement,
-                                             .doing = table->doing,
-                                             .reterr = reterr,
-                                             .rc = SQLITE_OK};
+    struct statement *statement = is_many ? &shape->many : &shape->one;
+    struct query query = {.session = session,
+                          .statement = statement,
+                          .doing = table->doing,
+                          .reterr = reterr,
+                          .rc = SQLITE_OK};
+    if (!statement->handle)
+        query.rc =
+            prepare_shape(table, session->connection->db, columns, is_many, &statement->handle);
+    query.handle = statement->handle;
+    return query;
+}
+
+static cairn_code write_one(struct store_tx *tx, struct known_table *table,
+                            const struct change *change, cairn_error *reterr)
+{
     int parameter = 1;
-    if (!shape->statement.handle)
-        query.rc = prepare_shape(table, session->connection->db, shape);
-    query.handle = shape->statement.handle;
+    cleanup(query_end) struct query query =
+        begin_update(tx, table, change->columns, false, reterr);
     for (size_t i = 0; i < table->change_count; i++)
-        if (columns >> i & 1)
-            column_bind(&query, parameter++, table->changes[i], row);
-    if (columns & IS_CURRENT)
-        bind_int_at(&query, parameter++, is_current(row));
-    bind_int_at(&query, parameter, number);
+        if (change->columns >> i & 1)
+            column_bind(&query, parameter++, table->changes[i], change->row);
+    if (change->columns & IS_CURRENT)
+        bind_int_at(&query, parameter++, is_current(change->row));
+    bind_int_at(&query, parameter, change->number);
     return query_run(&query);
+}
+
+static cairn_code write_many(struct store_tx *tx, struct known_table *table,
+                             const struct group *group, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query =
+        begin_update(tx, table, group->changes[0]->columns, true, reterr);
+    for (size_t i = 0; i < group->count; i++)
+        bind_int_at(&query, (int)i + 1, group->changes[i]->number);
+    return query_run(&query);
+}
+
+static cairn_code write_group(struct store_tx *tx, struct known_table *table,
+                              const struct group *group, cairn_error *reterr)
+{
+    if (group->count >= GROUP_LEAST)
+        return write_many(tx, table, group, reterr);
+    for (size_t i = 0; i < group->count; i++)
+        TRY(write_one(tx, table, group->changes[i], reterr));
+    return CAIRN_OK;
 }
 
 /* The copy becomes the row, but for what is never changed.  While it was written the hook has put the copy
@@ -402,41 +510,85 @@ static void refresh(struct known_table *table, struct copy *copy, int64_t number
         put(table, number, merged);
 }
 
-static cairn_code change(struct store_tx *tx, struct known_table *table, struct copy *copy,
-                         uint64_t columns, const void *row, bool is_kept, cairn_error *reterr)
+/* The first of some changes, and those behind it that are of its shape. */
+static void gather(struct group *group, const struct known_table *table, struct change *changes,
+                   size_t count)
 {
-    int64_t number = copy->number;
-    if (columns)
-        TRY(write_changes(tx, table, columns, number, row, reterr));
-    if (columns && is_kept)
-        refresh(table, copy, number, columns, row, tx->arena);
+    *group = (struct group){.table = table};
+    for (size_t i = 0; i < count && group->count < GROUP_MAX; i++)
+        if (changes[i].columns == changes[0].columns)
+            group->changes[group->count++] = &changes[i];
+}
+
+static cairn_code write_changes(struct store_tx *tx, struct known_table *table,
+                                struct change *changes, size_t count, cairn_error *reterr)
+{
+    struct group *group = &known_of(tx)->group;
+    for (size_t i = 0; i < count; i++) {
+        if (!changes[i].columns)
+            continue;
+        gather(group, table, &changes[i], count - i);
+        TRY(write_group(tx, table, group, reterr));
+        for (size_t k = 0; k < group->count; k++) {
+            struct change *change = group->changes[k];
+            if (change->is_kept)
+                refresh(table, change->copy, change->number, change->columns, change->row,
+                        tx->arena);
+            change->columns = 0;
+        }
+    }
     return CAIRN_OK;
 }
 
 /* One that has ended is not asked for again. */
-bool known_change_step(struct store_tx *tx, const struct step_row *row, cairn_code *ret_code,
-                       cairn_error *reterr)
+static bool find_row_change(struct known_rows *known, struct known_table *table,
+                            const void *row, struct change *ret_change)
 {
-    struct known_table *table = known_of(tx) ? &known_of(tx)->steps : NULL;
-    struct copy *copy = table ? find_copy(table, step_number(row)) : NULL;
+    const struct instance_row *instance = row;
+    bool is_step = table == &known->steps;
+    struct copy *copy = find_copy(table, is_step ? step_number(row) : instance->seq);
     if (!copy)
         return false;
-    const struct step_row *old = (const void *)copy->block;
-    uint64_t columns = find_changes(table, old, row);
-    if (is_current(old) != is_current(row))
-        columns |= IS_CURRENT;
-    *ret_code = change(tx, table, copy, columns, row, is_current(row), reterr);
+    *ret_change =
+        (struct change){.row = row,
+                        .copy = copy,
+                        .number = copy->number,
+                        .columns = find_changes(table, copy->block, row),
+                        .is_kept = is_step ? is_current(row) : !instance->finished_at_us};
+    if (is_step && is_current((const void *)copy->block) != is_current(row))
+        ret_change->columns |= IS_CURRENT;
     return true;
 }
 
-bool known_change_instance(struct store_tx *tx, const struct instance_row *row,
-                           cairn_code *ret_code, cairn_error *reterr)
+static cairn_code change_rows(struct store_tx *tx, struct known_table *table, const char *rows,
+                              size_t count, bool *ret_is_known, cairn_error *reterr)
 {
+    struct change *changes = arena_room(tx->arena, count, sizeof *changes);
+    size_t found = 0;
+    if (count && !changes)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++) {
+        ret_is_known[i] =
+            find_row_change(known_of(tx), table, rows + i * table->type->size, &changes[found]);
+        found += ret_is_known[i];
+    }
+    return write_changes(tx, table, changes, found, reterr);
+}
+
+cairn_code known_change_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
+                              bool *ret_is_known, cairn_error *reterr)
+{
+    memset(ret_is_known, false, count);
+    struct known_table *table = known_of(tx) ? &known_of(tx)->steps : NULL;
+    return table ? change_rows(tx, table, (const char *)rows, count, ret_is_known, reterr)
+                 : CAIRN_OK;
+}
+
+cairn_code known_change_instances(struct store_tx *tx, const struct instance_row *rows,
+                                  size_t count, bool *ret_is_known, cairn_error *reterr)
+{
+    memset(ret_is_known, false, count);
     struct known_table *table = known_of(tx) ? &known_of(tx)->instances : NULL;
-    struct copy *copy = table ? find_copy(table, row->seq) : NULL;
-    if (!copy)
-        return false;
-    uint64_t columns = find_changes(table, copy->block, row);
-    *ret_code = change(tx, table, copy, columns, row, !row->finished_at_us, reterr);
-    return true;
+    return table ? change_rows(tx, table, (const char *)rows, count, ret_is_known, reterr)
+                 : CAIRN_OK;
 }

@@ -26,8 +26,8 @@ struct known_rows; /* of one session */
 struct known_rows *known_new(void);        /* NULL: memory ran out; then nothing is known */
 void known_free(struct known_rows *known); /* may be NULL */
 
-/* Has this connection tell which rows it writes. */
-void known_watch(struct known_rows *known, sqlite3 *db);
+/* Has this connection tell which rows it writes, and ask for what is to be written.  False: memory ran out. */
+bool known_watch(struct known_rows *known, sqlite3 *db);
 
 /* When a transaction has begun: forgets all if another connection has written since the last one. */
 void known_begin(struct known_rows *known, int64_t data_version);
@@ -42,11 +42,11 @@ int64_t known_instance_seq(struct store_tx *tx, const char *id); /* 0: not known
 void known_put_step(struct store_tx *tx, const struct step_row *row);
 void known_put_instance(struct store_tx *tx, const struct instance_row *row);
 
-/* Writes the columns of a row that differ from its copy, which is then what was written.  False: the row is not
- * known, and nothing was done. */
-bool known_change_step(struct store_tx *tx, const struct step_row *row, cairn_code *ret_code,
-                       cairn_error *reterr);
-bool known_change_instance(struct store_tx *tx, const struct instance_row *row,
-                           cairn_code *ret_code, cairn_error *reterr);
+/* Writes the columns of rows, each once, that differ from their copies, which are then what was written.  Of a row that is
+ * not known nothing is done. */
+cairn_code known_change_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
+                              bool *ret_is_known, cairn_error *reterr);
+cairn_code known_change_instances(struct store_tx *tx, const struct instance_row *rows,
+                                  size_t count, bool *ret_is_known, cairn_error *reterr);
 
 #endif

@@ -115,17 +115,28 @@ cairn_code rows_read(struct query *query, const struct row_type *type, void *ret
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-void column_bind(struct query *query, int i, const struct column *column, const void *row)
+struct column_value column_value(const struct column *column, const void *row)
 {
-    bool is_null = column->flags & (COLUMN_NULL | COLUMN_NULL_IN_SQLITE);
+    bool may_be_null = column->flags & (COLUMN_NULL | COLUMN_NULL_IN_SQLITE);
     if (column->kind != CODE_COLUMN && column_is_text(column)) {
         const char *text = member_text(column, row);
-        bind_text_at(query, i, text || !(column->flags & COLUMN_EMPTY) ? text : "");
-        return;
+        if (!text && column->flags & COLUMN_EMPTY)
+            text = "";
+        return (struct column_value){.text = text, .is_null = !text};
     }
-    int64_t value = member_int(column, row);
-    if (!is_null || value != (column->kind == PLACE_COLUMN ? -1 : 0))
-        bind_int_at(query, i, value);
+    int64_t number = member_int(column, row);
+    return (struct column_value){.number = number,
+                                 .is_null = may_be_null &&
+                                            number == (column->kind == PLACE_COLUMN ? -1 : 0)};
+}
+
+void column_bind(struct query *query, int i, const struct column *column, const void *row)
+{
+    struct column_value value = column_value(column, row);
+    if (value.text)
+        bind_text_at(query, i, value.text);
+    else if (!value.is_null)
+        bind_int_at(query, i, value.number);
 }
 
 void row_bind(struct query *query, const struct row_type *type, const void *row)

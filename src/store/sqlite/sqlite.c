@@ -241,7 +241,11 @@ static cairn_code connect_session(struct sqlite_session *session, cairn_error *r
     if (session->base.kind != SESSION_WRITER)
         return CAIRN_OK;
     session->known = known_new();
-    known_watch(session->known, session->connection->db);
+    if (known_watch(session->known, session->connection->db))
+        return CAIRN_OK;
+    known_free(session->known);
+    session->known = NULL;
+    known_watch(NULL, session->connection->db);
     return CAIRN_OK;
 }
 

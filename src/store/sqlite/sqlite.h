@@ -224,7 +224,16 @@ void bind_types(struct query *query, const char *pattern);
 
 /* ---- Whole rows (row.c) ------------------------------------------------------------------ */
 
-/* Binds a parameter, from 1, to what the table has for a member. */
+/* What the table has for a member. */
+struct column_value {
+    const char *text; /* NULL: it is a number, or NULL */
+    int64_t number;
+    bool is_null;
+};
+
+struct column_value column_value(const struct column *column, const void *row);
+
+/* Binds a parameter, from 1, to it. */
 void column_bind(struct query *query, int parameter, const struct column *column,
                  const void *row);
 

@@ -245,13 +245,15 @@ cairn_code sqlite_insert_steps(struct store_tx *tx, const struct step_row *rows,
 cairn_code sqlite_update_steps(struct store_tx *tx, const struct step_row *rows, size_t count,
                                cairn_error *reterr)
 {
-    for (size_t i = 0; i < count; i++) {
-        cairn_code code = CAIRN_OK;
+    bool *is_known = arena_room(tx->arena, count, sizeof *is_known);
+    if (count && !is_known)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < count; i++)
         assert(rows[i].instance_seq > 0); /* it was read or inserted in this transaction */
-        if (!known_change_step(tx, &rows[i], &code, reterr))
-            code = write_step(tx, Q_UPDATE_STEP, &rows[i], reterr);
-        TRY(code);
-    }
+    TRY(known_change_steps(tx, rows, count, is_known, reterr));
+    for (size_t i = 0; i < count; i++)
+        if (!is_known[i])
+            TRY(write_step(tx, Q_UPDATE_STEP, &rows[i], reterr));
     return CAIRN_OK;
 }
 

@@ -150,22 +150,6 @@ SELECT next_run_at, id
  LIMIT :room;
 
 
--- name: lease_step
--- doing: lease a step
--- Gives a step to a worker.
-UPDATE workflow_step
-   SET status       = :status,
-       is_ready     = :is_ready,
-       is_counted   = :is_counted,
-       locked_by    = :locked_by,
-       token        = :token,
-       locked_until = :locked_until,
-       due_at       = :due_at,
-       started_at   = :started_at,
-       updated_at   = :updated_at
- WHERE id = :instance_seq << 20 | :seq;
-
-
 -- name: read_claimed_step
 -- doing: read a ready step
 -- A step, whole, with its instance's id.
