@@ -315,6 +315,21 @@ TEST(a_trigger_that_somebody_adds_works_from_the_next_transaction_on)
     CHECK_INT(are_triggers_on(rig), 0);
 }
 
+TEST(what_such_a_trigger_changes_is_read_again)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct instance_row instance = start(rig);
+    run_elsewhere(rig, "CREATE TRIGGER theirs AFTER UPDATE ON workflow_instance BEGIN"
+                       " UPDATE workflow_instance SET commits = 77 WHERE seq = NEW.seq; END;");
+    begin_write(rig);
+    struct instance_row seen = lock_instance(rig, instance.id);
+    seen.commits++;
+    update_instance(rig, seen);
+    commit(rig);
+    begin_write(rig);
+    CHECK_INT(lock_instance(rig, instance.id).commits, 77);
+}
+
 /* With triggers and without. */
 TEST(tags_are_indexed_once_whoever_does_it)
 {

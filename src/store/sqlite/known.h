@@ -9,7 +9,7 @@
  *   - a commit by another connection, of this process or another one, changes PRAGMA data_version: all
  *     copies go when the next transaction begins;
  *   - every row that any statement of this connection writes is told to the update hook: its copy goes;
- *   - a rollback lets all copies go.
+ *   - a rollback lets all copies go, and so does the next transaction where others have added triggers.
  *
  * The file decides, in other words; a copy only saves looking.  A copy also tells which columns a change
  * changes, so that the others, their indexes and their checks need not be written.

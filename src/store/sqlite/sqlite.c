@@ -306,8 +306,9 @@ static cairn_code heed_triggers(struct sqlite_session *session, cairn_error *ret
         return CAIRN_OK;
     cleanup(query_end) struct query count = query_open(session, Q_COUNT_OTHER_TRIGGERS, reterr);
     TRY(query_int(&count, &others));
-    sqlite3_db_config(session->connection->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, others > 0,
-                      NULL);
+    session->has_others = others > 0;
+    sqlite3_db_config(session->connection->db, SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                      session->has_others, NULL);
     session->schema_version = version;
     return CAIRN_OK;
 }
@@ -347,6 +348,8 @@ cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
         TRY(begun(session, reterr));
     if (session->known)
         known_begin(session->known, read_data_version(session));
+    if (session->has_others)
+        known_forget(session->known);
 
     /* After the lock, which may have taken a while to get. */
     session->tx = (struct store_tx){

@@ -141,6 +141,7 @@ struct sqlite_session {
     struct statement statements[QUERY_NUMBER_COUNT];
     int64_t data_version;     /* as is_changed_elsewhere() last saw it */
     int64_t schema_version;   /* of the triggers that were looked at; -1: none yet */
+    bool has_others;          /* triggers of somebody else, which may change what we write */
     struct store_tx tx;       /* a session has one at a time */
     struct known_rows *known; /* known.h, of a writer; NULL: none */
     int64_t log_id; /* the latest number of a row of the log that it was given; 0: none */
