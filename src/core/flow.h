@@ -190,7 +190,7 @@ cairn_code flow_report(struct flow *flow, struct flow_step *step,
 struct flow_verdict flow_heartbeat(struct flow_step *step, const char *worker,
                                    const char *token, int64_t extend_us, int64_t now_us);
 
-/* Whether most of what the lease would be extended to is left. */
+/* Whether most of what the lease would be extended to is left, and no more than that. */
 bool lease_is_fresh(const struct step_row *row, int64_t extend_us, int64_t now_us);
 
 /* flow_function.c: what a run has done, and how it goes on.  verdict->stop: why the run is

@@ -48,7 +48,8 @@ void lease_extend(struct step_row *row, int64_t until_us)
 bool lease_is_fresh(const struct step_row *row, int64_t extend_us, int64_t now_us)
 {
     enum { FRESH_PART = 8 };
-    return row->locked_until_us >= instant_add(now_us, extend_us - extend_us / FRESH_PART);
+    return row->locked_until_us >= instant_add(now_us, extend_us - extend_us / FRESH_PART) &&
+           row->locked_until_us <= instant_add(now_us, extend_us);
 }
 
 void flow_claimed(struct flow_step *step, int64_t now_us)

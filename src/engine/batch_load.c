@@ -329,10 +329,12 @@ static bool goes_on_plainly(const struct batch *batch, const struct row_name *na
 {
     const struct commit_input *in = &name->request->in.commit;
     const struct step_row *runner = &name->run->runner;
+    int64_t now_us = batch->tx->now_us, soon_us = instant_add(now_us, PLAIN_FOR_US);
+    int64_t extend_us = in->extend_ms * US_PER_MS;
     return in->outcome == PASSAGE_GO_ON && runner->status == STEP_RUNNING &&
-           !runner->attempts && !runner->error &&
-           lease_is_fresh(runner, in->extend_ms * US_PER_MS,
-                          instant_add(batch->tx->now_us, PLAIN_FOR_US));
+           !runner->attempts && !runner->error && runner->locked_until_us >= soon_us &&
+           (!extend_us || (lease_is_fresh(runner, extend_us, now_us) &&
+                           lease_is_fresh(runner, extend_us, soon_us)));
 }
 
 /* Of the lease that the commit names, and of the revision that it has read. */
