@@ -227,7 +227,8 @@ cairn_code flow_restart(struct flow *flow, const struct flow_who *who, cairn_cod
  * (instance->rerun_from) are copied from those of another instance of the same workflow, by place (NULL: the row
  * is missing), as they ended there.  Those that had not ended, and those of a list that is not taken, are
  * skipped; steps of other branches are executed. */
-cairn_code flow_rerun(struct flow *flow, const struct step_row *const *source, size_t count);
+cairn_code flow_rerun(struct flow *flow, const struct flow_who *who,
+                      const struct step_row *const *source, size_t count);
 /* Whether a step has ended well, so that the flow has gone on behind it. */
 bool step_has_passed(const struct step_row *row);
 /* What the step behind it is given with its input: a task has used the signal itself. */
@@ -270,7 +271,7 @@ cairn_code flow_decide(struct flow *flow, struct flow_step *step, bool is_confir
 
 /* A parked step, or a compensation that could not be done, is tried again; input NULL: its own. */
 cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
-                        const char *input, cairn_code *ret_verdict);
+                        const char *input, const struct flow_who *who, cairn_code *ret_verdict);
 
 /* Whether a step waits for it now. */
 cairn_code flow_is_awaited(struct flow *flow, const char *event, bool *ret_is_awaited);

@@ -155,14 +155,14 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
 }
 
 cairn_code flow_requeue(struct flow *flow, struct flow_step *step, bool is_undo,
-                        const char *input, cairn_code *ret_verdict)
+                        const char *input, const struct flow_who *who, cairn_code *ret_verdict)
 {
     if (!may_requeue(flow, step, is_undo))
         return flow_refuse(ret_verdict);
     TRY(flow->source->unpark(flow, step->row.seq));
     TRY(flow_note(flow, "dlq_requeued", step,
                   FACTS(.status = step_status_name(is_undo ? STEP_COMPENSATION : STEP_PENDING),
-                        .reason = is_undo ? "compensation" : NULL)));
+                        .reason = is_undo ? "compensation" : NULL, .token = who->token)));
     if (is_undo && input)
         step->row.input = input;
     return is_undo ? redo_begin(flow, step) : requeue_step(flow, step, input);

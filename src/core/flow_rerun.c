@@ -176,10 +176,12 @@ static cairn_code copy_before(struct flow *flow, const struct step_row *const *s
     return CAIRN_OK;
 }
 
-cairn_code flow_rerun(struct flow *flow, const struct step_row *const *source, size_t count)
+cairn_code flow_rerun(struct flow *flow, const struct flow_who *who,
+                      const struct step_row *const *source, size_t count)
 {
     flow->instance->started_at_us = flow->now_us;
-    TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_started"));
+    instance_set(flow, INSTANCE_RUNNING, false);
+    TRY(flow_note_asked(flow, "workflow_started", who));
     if (flow->instance->rerun_from)
         TRY(copy_before(flow, source, count));
     TRY(flow_begin(flow));

@@ -29,6 +29,7 @@ bool job_is_final(enum job_status status);
 struct job_input {
     enum job_action action;
     const char *worker, *token; /* reports and heartbeats */
+    const char *token_name;     /* of the access token of who asks */
     const char *output;         /* JOB_COMPLETE: JSON */
     const char *error;          /* JOB_FAIL, JOB_RETRY, JOB_DEAD */
     int64_t delay_us;           /* JOB_RETRY, JOB_RELEASE; -1: backoff, or at once */

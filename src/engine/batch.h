@@ -52,6 +52,7 @@ struct event_list {
 /* What an event of a job says; what is NULL or 0 is left out. */
 struct job_facts {
     const char *worker, *error, *reason;
+    const char *token; /* the name of the one that the request came with */
     int32_t attempt;
     int64_t run_at_us, extend_us;
 };
@@ -354,6 +355,7 @@ bool request_starts_children(const struct request *request);
 /* An instance that is run again (batch_rerun.c). */
 struct rerun {
     const char *source;        /* its id */
+    const char *token;         /* the name of the one that the request came with */
     cairn_start_options start; /* of the new one */
     int32_t from;              /* 1 + the place that it begins at; 0: the beginning */
     const char *input, *signal;

@@ -261,7 +261,9 @@ cairn_code batch_requeue(struct batch *batch, struct request *request)
     if (!step)
         return fail(batch->error, CAIRN_E_INTERNAL, "a DLQ record without step");
     bool is_undo = strncmp(record.reason, "compensation", strlen("compensation")) == 0;
-    TRY(flow_requeue(&instance->flow, step, is_undo, request->in.requeue.input, &verdict));
+    const struct flow_who who = {.token = request->token_name};
+    TRY(flow_requeue(&instance->flow, step, is_undo, request->in.requeue.input, &who,
+                     &verdict));
     if (!verdict) {
         workset_revise(instance);
         return CAIRN_OK;

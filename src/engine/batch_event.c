@@ -189,7 +189,7 @@ static void add_time(struct json_out *out, const char *key, int64_t at_us)
 static bool is_same_facts(const struct job_facts *a, const struct job_facts *b)
 {
     return a->worker == b->worker && a->error == b->error && a->reason == b->reason &&
-           a->attempt == b->attempt && a->run_at_us == b->run_at_us &&
+           a->token == b->token && a->attempt == b->attempt && a->run_at_us == b->run_at_us &&
            a->extend_us == b->extend_us;
 }
 
@@ -199,6 +199,7 @@ static const char *job_json(struct batch *batch, const struct job_facts *facts)
     struct json_out out = {.buf = &buf};
     json_open(&out, '{');
     add_text(&out, "worker", facts->worker);
+    add_text(&out, "token", facts->token);
     if (facts->attempt)
         json_int(json_key(&out, "attempt"), facts->attempt);
     add_text(&out, "error", facts->error);

@@ -26,7 +26,7 @@ static void count_event(struct tally *tally, const struct job_input *input,
 static struct job_facts facts_of(const struct job_row *row, const struct job_input *input,
                                  enum job_event event)
 {
-    struct job_facts facts = {.worker = input->worker};
+    struct job_facts facts = {.worker = input->worker, .token = input->token_name};
     switch (event) {
     case EVENT_SUCCEEDED:
         facts.attempt = row->attempt + 1;
@@ -137,7 +137,8 @@ static bool is_done_already(const struct request *request, const struct job_row 
 cairn_code batch_control_job(struct batch *batch, struct request *request)
 {
     struct job_verdict verdict = {0};
-    struct job_input input = {.action = control_action(request->op)};
+    struct job_input input = {.action = control_action(request->op),
+                              .token_name = request->token_name};
     struct workset_job *job;
     TRY(workset_take_job(batch, request->in.id, &job));
     if (!job)

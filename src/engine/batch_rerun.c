@@ -120,6 +120,7 @@ cairn_code rerun_read(struct batch *batch, struct request *request, struct rerun
     if (!source)
         return CAIRN_OK;
     *ret_rerun = (struct rerun){.source = source->row.id,
+                                .token = request->token_name,
                                 .start = {.size = sizeof ret_rerun->start,
                                           .workflow = source->row.workflow,
                                           .version = source->row.version,

@@ -226,7 +226,8 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
     starting->started[starting->count] = started;
     starting->was_unsure[starting->count++] = was_unsure;
     if (rerun)
-        return flow_rerun(&instance->flow, rerun->steps, rerun->step_count);
+        return flow_rerun(&instance->flow, &(struct flow_who){.token = rerun->token},
+                          rerun->steps, rerun->step_count);
     return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow);
 }
 

@@ -33,14 +33,14 @@ static void check_says_not(const struct reply *reply, const char *text)
           reply->body ? reply->body : "nothing");
 }
 
+#define OPERATOR "Authorization: Bearer oooooooo\r\n"
+
 TEST(a_token_says_who_calls)
 {
     static const char tokens[] = "operate oooooooo the operator\nview vvvvvvvv\n";
-    static const char authority[] = "Authorization: Bearer oooooooo\r\n";
-    char target[100], id[40] = "";
     struct server server =
         server_start((const char *[]){"--token-file", write_file(tokens, 0600), NULL});
-    struct reply reply = request(&server, "GET", "/v1/me", authority, NULL);
+    struct reply reply = request(&server, "GET", "/v1/me", OPERATOR, NULL);
     check_says(&reply, "{\"name\":\"the operator\",\"role\":\"operate\",\"auth\":\"token\"");
     check_says(&reply, "\"POST /v1/instances/{}/cancel\"");
     reply = request(&server, "GET", "/v1/me", "Authorization: Bearer vvvvvvvv\r\n", NULL);
@@ -49,21 +49,141 @@ TEST(a_token_says_who_calls)
     check_says_not(&reply, "POST");
     check_says_not(&reply, "/v1/tasks");
 
-    request(&server, "POST", "/v1/workflows", authority,
-            "{workflow: w, version: 1, steps: [{wait: a, event: e}]}");
-    reply = request(&server, "POST", "/v1/instances", authority, "{\"workflow\":\"w\"}");
-    CHECK(sscanf(reply.body, "{\"id\":\"%36[^\"]", id) == 1, "%s", reply.body);
-    snprintf(target, sizeof target, "/v1/instances/%s/pause", id);
-    reply = request(&server, "POST", target, authority, NULL);
-    check_says(&reply, "\"paused_by\":\"the operator\"");
-    snprintf(target, sizeof target, "/v1/instances/%s/cancel", id);
-    reply = request(&server, "POST", target, authority, "{\"by\":\"ann\",\"reason\":\"r\"}");
-    CHECK_INT(reply.status, 200);
-    snprintf(target, sizeof target, "/v1/instances/%s/events?limit=100", id);
-    reply = request(&server, "GET", target, authority, NULL);
-    check_says(&reply, "\"requested_by\":\"ann\",\"token\":\"the operator\"");
-    check_says(&reply, "\"requested_by\":\"the operator\",\"token\":\"the operator\"");
     server_stop(&server);
+}
+
+/* The id in the answer to a call of the operator. */
+static const char *ask_id(const struct server *server, const char *target, const char *body,
+                          char id[40])
+{
+    struct reply reply = request(server, "POST", target, OPERATOR, body);
+    const char *at = reply.body ? strstr(reply.body, "\"id\":\"") : NULL;
+    CHECK(reply.status < 300 && at && sscanf(at, "\"id\":\"%36[^\"]", id) == 1, "%s: %d %s",
+          target, reply.status, reply.body);
+    return id;
+}
+
+/* What the operator asks of /v1/PLACE/ID must be answered with 200. */
+static void ask(const struct server *server, const char *method, const char *place,
+                const char *id, const char *action, const char *body)
+{
+    char target[160];
+    snprintf(target, sizeof target, "/v1/%s/%s%s", place, id, action);
+    struct reply reply = request(server, method, target, OPERATOR, body);
+    CHECK(reply.status < 300, "%s: %d %s", target, reply.status, reply.body);
+}
+
+/* Whether the member is there, as either store writes it; looks no further than `end`, if not NULL. */
+static bool has_member(const char *at, const char *end, const char *name, const char *value)
+{
+    static const char *const forms[] = {"\"%s\":\"%s\"", "\"%s\": \"%s\""};
+    bool has = false;
+    for (size_t i = 0; i < 2; i++) {
+        char member[80];
+        snprintf(member, sizeof member, forms[i], name, value);
+        const char *found = strstr(at, member);
+        has |= found && (!end || found < end);
+    }
+    return has;
+}
+
+/* The event of this type names the token, and who asked (NULL: nobody is named). */
+static void check_event(const struct server *server, const char *place, const char *id,
+                        const char *type, const char *by)
+{
+    char target[160], wanted[60];
+    snprintf(target, sizeof target, "/v1/%s/%s/events?limit=100", place, id);
+    snprintf(wanted, sizeof wanted, "\"type\":\"%s\"", type);
+    struct reply reply = request(server, "GET", target, OPERATOR, NULL);
+    const char *at = reply.body ? strstr(reply.body, wanted) : NULL;
+    const char *end = at ? strstr(at + 1, "\"type\":") : NULL;
+    CHECK(at && has_member(at, end, "token", "the operator"), "%s: no token: %s", type,
+          reply.body);
+    CHECK(!by || has_member(at, end, "requested_by", by), "%s: not by %s: %s", type, by,
+          reply.body);
+}
+
+static void check_jobs_tell(const struct server *server)
+{
+    char id[40];
+    ask_id(server, "/v1/jobs", "{\"type\":\"j\"}", id);
+    ask(server, "POST", "jobs", id, "/cancel", NULL);
+    check_event(server, "jobs", id, "cancelled", NULL);
+    ask(server, "POST", "jobs", id, "/retry", NULL);
+    check_event(server, "jobs", id, "retried", NULL);
+    ask_id(server, "/v1/jobs", "{\"type\":\"j\"}", id);
+    ask(server, "DELETE", "jobs", id, "", NULL);
+    check_event(server, "jobs", id, "cancelled", NULL);
+}
+
+static void check_instances_tell(const struct server *server)
+{
+    char id[40], again[40], target[100];
+    request(server, "POST", "/v1/workflows", OPERATOR,
+            "{workflow: w, version: 1, steps: [{wait: a, event: e}]}");
+    ask_id(server, "/v1/instances", "{\"workflow\":\"w\"}", id);
+    ask(server, "POST", "instances", id, "/pause", NULL);
+    ask(server, "POST", "instances", id, "/resume", NULL);
+    ask(server, "POST", "instances", id, "/cancel", "{\"by\":\"ann\",\"reason\":\"r\"}");
+    check_event(server, "instances", id, "workflow_paused", "the operator");
+    check_event(server, "instances", id, "workflow_resumed", NULL);
+    check_event(server, "instances", id, "cancellation_started", "ann");
+    ask(server, "POST", "instances", id, "/restart", NULL);
+    check_event(server, "instances", id, "workflow_restarted", NULL);
+    ask(server, "POST", "instances", id, "/abort", "{\"by\":\"ann\",\"reason\":\"r\"}");
+    check_event(server, "instances", id, "abort_started", NULL);
+    snprintf(target, sizeof target, "/v1/instances/%s/rerun", id);
+    ask_id(server, target, "{}", again);
+    check_event(server, "instances", again, "workflow_started", NULL);
+}
+
+/* Ends the task of one step of such a workflow as dead; the instance. */
+static void run_dead(const struct server *server, const char *workflow, const char *start,
+                     char id[40])
+{
+    char held[64], token[64], target[100], body[160];
+    request(server, "POST", "/v1/workflows", OPERATOR, workflow);
+    ask_id(server, "/v1/instances", start, id);
+    struct reply reply = request(server, "POST", "/v1/tasks/claim", OPERATOR,
+                                 "{\"worker\":\"w\",\"types\":[\"a\"],\"wait_ms\":10000}");
+    const char *at = reply.body ? strstr(reply.body, "\"token\":") : NULL;
+    CHECK(at && sscanf(at, "\"token\":\"%63[^\"]", token) == 1, "%s", reply.body);
+    at = strstr(reply.body, "\"id\":");
+    CHECK(at && sscanf(at, "\"id\":\"%63[^\"]", held) == 1, "%s", reply.body);
+    snprintf(target, sizeof target, "/v1/tasks/%s/dead", held);
+    snprintf(body, sizeof body, "{\"worker\":\"w\",\"token\":\"%s\",\"error\":\"e\"}", token);
+    CHECK_INT(request(server, "POST", target, OPERATOR, body).status, 200);
+}
+
+static void check_dead_tell(const struct server *server)
+{
+    char id[40], record[40];
+    run_dead(server, "{workflow: p, version: 1, dlq: true, steps: [{step: a}]}",
+             "{\"workflow\":\"p\"}", id);
+    struct reply reply = request(server, "GET", "/v1/dlq", OPERATOR, NULL);
+    const char *at = reply.body ? strstr(reply.body, "\"id\":") : NULL;
+    CHECK(at && sscanf(at, "\"id\":\"%39[^\"]", record) == 1, "%s", reply.body);
+    ask(server, "POST", "dlq", record, "/requeue", NULL);
+    check_event(server, "instances", id, "dlq_requeued", NULL);
+    ask(server, "POST", "instances", id, "/abort", "{\"by\":\"ann\",\"reason\":\"r\"}");
+    run_dead(server, "{workflow: f, version: 1, steps: [{step: a}]}", "{\"workflow\":\"f\"}",
+             id);
+    ask(server, "POST", "instances", id, "/retry", NULL);
+    check_event(server, "instances", id, "workflow_retried", NULL);
+}
+
+TEST(events_of_control_calls_tell_the_token)
+{
+    static const char *const kinds[] = {"sqlite", "postgres"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct server server = server_start(
+            (const char *[]){"--url", scratch_store_of(kinds[i]), "--token-file",
+                             write_file("operate oooooooo the operator\n", 0600), NULL});
+        check_jobs_tell(&server);
+        check_instances_tell(&server);
+        check_dead_tell(&server);
+        server_stop(&server);
+    }
 }
 
 TEST(tokens_have_roles)
