@@ -488,6 +488,7 @@ static void init_clock(struct local_engine *engine, const cairn_open_options *op
         int64_t start_us = options->start_us ? options->start_us : clock_now_us(&engine->clock);
         clock_init_virtual(&engine->clock, start_us - start_us % US_PER_MS);
     }
+    engine->clock_opened_us = clock_now_us(&engine->clock);
 }
 
 static struct local_engine *make_engine(const cairn_open_options *options, cairn_error *reterr)

@@ -191,7 +191,8 @@ struct local_engine {
     struct bulks bulks;
     struct sweeps sweeps;
     struct figures figures;
-    _Atomic int64_t opened_us; /* the store's time when it was first asked; 0: not yet */
+    int64_t clock_opened_us;   /* the clock when it was opened */
+    _Atomic int64_t opened_us; /* the same in the store's time; 0: nobody has asked yet */
 
     struct committer committers[WRITERS_MAX];
     int committer_count;

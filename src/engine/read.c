@@ -24,11 +24,13 @@ cairn_code answer_clock(struct question *q)
     return CAIRN_OK;
 }
 
+/* The store's clock may be another machine's; the time that has passed is the same on both. */
 int64_t question_opened_us(struct question *q)
 {
-    int64_t opened_us = 0;
-    atomic_compare_exchange_strong(&q->engine->opened_us, &opened_us, q->tx->now_us);
-    return q->engine->opened_us;
+    struct local_engine *engine = q->engine;
+    int64_t opened_us = 0, passed_us = clock_now_us(&engine->clock) - engine->clock_opened_us;
+    atomic_compare_exchange_strong(&engine->opened_us, &opened_us, q->tx->now_us - passed_us);
+    return engine->opened_us;
 }
 
 cairn_code answer_about(struct question *q)

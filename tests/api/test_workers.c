@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "calling.h"
+#include "scratch.h"
 
 #include <string.h>
 
@@ -209,5 +210,25 @@ TEST(a_ready_task_says_who_could_take_it)
     call_for(&caller, 200, "GET", "/v1/doctor", NULL);
     CHECK(strstr(caller.text, "no live worker serves them, such as \\\"mail.send\\\""), "%s",
           caller.text);
+    caller_close(&caller);
+}
+
+/* A minute after the start it is known who is there, also if nobody has asked before. */
+TEST(a_server_knows_when_it_was_started)
+{
+    struct caller caller = {0};
+    cairn_error error;
+    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+    char path[100];
+    open.url = scratch_store();
+    open.virtual_clock = true;
+    open.start_us = START_US;
+    open.serves = true;
+    CHECK_OK(cairn_open(&open, &caller.engine, &error));
+    advance(&caller, 120000);
+    snprintf(path, sizeof path, "/v1/jobs/%s", add_job(&caller, "mail.send"));
+    check_why(&caller, path, "job_ready", "stuck");
+    call_for(&caller, 200, "GET", "/v1/about", NULL);
+    CHECK_STR(text_at(&caller, "started_at"), "2027-01-15T08:00:00.000Z");
     caller_close(&caller);
 }
