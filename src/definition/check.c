@@ -67,14 +67,15 @@ static void refuse(struct reading *reading, const struct used_name *first,
 }
 
 /* "pay~2" is how the second key of step "pay" is written. */
-static void refuse_reserved(struct reading *reading, const struct used_name *used)
+void refuse_reserved(struct reading *reading, struct place at, const char *kind,
+                     const char *name)
 {
-    char name[QUOTED_TEXT];
-    if (!used->is_join && effect_is_reserved(used->name))
-        flaw_add(reading->flaws, used->element->at,
+    char text[QUOTED_TEXT];
+    if (effect_is_reserved(name))
+        flaw_add(reading->flaws, at,
                  "%s %s: a name cannot end in \"~\" and a number, which tells the effects of a "
                  "step apart",
-                 element_kind_name(used->element->kind), quoted(name, used->name));
+                 kind, quoted(text, name));
 }
 
 /* ---- names in expressions ------------------------------------------------------------------- */
@@ -128,7 +129,9 @@ void workflow_check_names(struct reading *reading, struct workflow *workflow)
     struct used_names names = {.list = list};
     add_names(&names, &workflow->elements, NULL);
     for (size_t i = 0; i < names.count; i++)
-        refuse_reserved(reading, &list[i]);
+        if (!list[i].is_join)
+            refuse_reserved(reading, list[i].element->at,
+                            element_kind_name(list[i].element->kind), list[i].name);
     qsort(list, names.count, sizeof *list, compare);
     for (size_t i = 1, first = 0; i < names.count; i++) {
         if (strcmp(list[i].name, list[first].name) == 0)

@@ -138,6 +138,9 @@ void workflow_parse(struct reading *reading, const struct node *root,
 /* Adds flaws for names that are used twice, also by a join, or reserved, and for steps that are named by
  * expressions and do not exist. */
 void workflow_check_names(struct reading *reading, struct workflow *workflow);
+/* Adds a flaw if names of this form are written by the engine itself. */
+void refuse_reserved(struct reading *reading, struct place at, const char *kind,
+                     const char *name);
 
 /* Sets the places of all elements, and makes the rows. */
 void plan_places(struct workflow *workflow);

@@ -422,6 +422,9 @@ static void parse_workflow(const struct mapping *mapping, struct workflow *ret_w
     struct reading *reading = mapping->reading;
     mapping_check_keys(mapping, known);
     parse_head(mapping, "workflow", ret_workflow);
+    if (ret_workflow->name)
+        refuse_reserved(reading, node_find(mapping->map, "workflow")->at, "workflow",
+                        ret_workflow->name);
     const struct node *steps = find_items(mapping, "steps");
     if (steps)
         parse_list(reading, steps, 0, &ret_workflow->elements);

@@ -65,6 +65,12 @@ static const struct bad bad_files[] = {
     {HEAD "steps:\n  - step: pay~2\n", 4, 11,
      "step \"pay~2\": a name cannot end in \"~\" and a number, which tells the effects of a "
      "step apart"},
+    {"workflow: w~2\nversion: 1\nsteps: [{step: a}]\n", 1, 11,
+     "workflow \"w~2\": a name cannot end in \"~\" and a number, which tells the effects of a "
+     "step apart"},
+    {"function: f~2\nversion: 1\n", 1, 11,
+     "function \"f~2\": a name cannot end in \"~\" and a number, which tells the effects of a "
+     "step apart"},
     {HEAD "steps:\n  - map: a\n    steps: [{step: b}]\n", 4, 5, "map \"a\": over is missing"},
     {HEAD "steps:\n  - map: a\n    over: '{{ .x }}'\n", 4, 5, "map \"a\": steps is missing"},
     {HEAD "steps:\n  - map: a\n    over: '{{ .x }}'\n    join: {least: 1}\n"
