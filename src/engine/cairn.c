@@ -69,8 +69,8 @@ cairn_code cairn_open(const cairn_open_options *options, cairn_engine **ret_engi
     return local_engine_open(&known, url, ret_engine, reterr);
 }
 
-/* SQLite has one lock for all tables, and all migrations are one transaction. */
-static const char sqlite_locks[] = "all writers, until all migrations are done";
+/* SQLite has one lock for all tables, and each migration is a transaction. */
+static const char sqlite_locks[] = "all writers, until it is done";
 
 static void write_plan(struct buf *buf, const char *url, const struct store_plan *plan)
 {

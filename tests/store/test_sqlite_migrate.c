@@ -338,6 +338,34 @@ TEST(a_migration_that_cannot_be_leaves_the_file_as_it_was)
     sqlite3_close(db);
 }
 
+/* Each migration is a transaction: one that fails undoes none before it, and is where the next opening goes on. */
+TEST(a_later_migration_that_cannot_be_leaves_those_before_it)
+{
+    const char *url =
+        make_second_version("ALTER TABLE workflow_instance ADD COLUMN undo_error TEXT");
+    struct clock clock;
+    struct store *store = NULL;
+    cairn_error error = {0};
+    clock_init_virtual(&clock, RIG_START_US);
+    struct store_config config = {.url = url, .clock = &clock, .lock_wait_ms = 50};
+    cairn_code code = store_open(&config, &store, &error);
+    CHECK(code == CAIRN_E_STORE && error.message[0], "it is %s", cairn_code_name(code));
+
+    sqlite3 *db = open_file(url);
+    struct connection connection = {.db = db};
+    CHECK_INT(connection_int(&connection, "SELECT max(number) FROM workflow_migration", 0), 3);
+    CHECK_INT(connection_int(&connection,
+                             "SELECT count(*) FROM pragma_table_info('workflow_run')"
+                             " WHERE name = 'ended_outcome'",
+                             -1),
+              0);
+    run_sql(db, "ALTER TABLE workflow_instance DROP COLUMN undo_error");
+    sqlite3_close(db);
+    cleanup(rig_closep) struct rig *rig = rig_open_url(url);
+    CHECK_INT(ask(rig, "SELECT count(*) FROM workflow_step"), STEPS_MADE);
+    CHECK(ask(rig, "SELECT max(number) FROM workflow_migration") > 5, "it has not gone on");
+}
+
 /* ---- Events from before there was a log -----------------------------------------------------
  */
 
