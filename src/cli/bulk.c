@@ -170,6 +170,16 @@ static void print_matched(const json_t *tree)
     }
 }
 
+/* "[=====     ] 1200 of about 5000, 3 skipped" */
+static void show_progress(const json_t *tree)
+{
+    char bar[BAR_TEXT];
+    int64_t done = int_of(tree, "done"), of = int_of(tree, "expected");
+    int64_t skipped = count_skipped(tree);
+    say_progress("[%s] %" PRId64 " of about %" PRId64 ", %" PRId64 " skipped",
+                 progress_bar(bar, done + skipped, of), done, of, skipped);
+}
+
 static int follow(const struct args *args, cairn_engine *engine, const char *id)
 {
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
@@ -179,9 +189,7 @@ static int follow(const struct args *args, cairn_engine *engine, const char *id)
         cleanup(answer_done) struct answer answer = {0};
         TRY(call(engine, "GET", target, NULL, &answer));
         bool is_running = strcmp(text_of(answer.tree, "status"), "running") == 0;
-        say_progress("%" PRId64 " of about %" PRId64 ", %" PRId64 " skipped",
-                     int_of(answer.tree, "done"), int_of(answer.tree, "expected"),
-                     count_skipped(answer.tree));
+        show_progress(answer.tree);
         if (!is_running) {
             end_progress();
             if (args_wants(args, "json"))

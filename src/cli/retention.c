@@ -179,18 +179,14 @@ static void write_purge(const struct args *args, bool is_dry_run, const char *cu
     json_close(&out, '}');
 }
 
-/* "[=====>    ] 1200 of 5000" */
+/* "[=====     ] 1200 of 5000 removed" */
 static void show_progress(const struct purged *done, const struct purged *all)
 {
-    enum { WIDTH = 30 };
-    char bar[WIDTH + 1];
+    char bar[BAR_TEXT];
     int64_t n = done->jobs + done->instances, of = all->jobs + all->instances;
-    int filled = of > 0 ? (int)(n < of ? n * WIDTH / of : WIDTH) : 0;
-    memset(bar, ' ', WIDTH);
-    memset(bar, '=', (size_t)filled);
-    bar[WIDTH] = '\0';
     if (of)
-        say_progress("[%s] %" PRId64 " of %" PRId64 " removed", bar, n, of);
+        say_progress("[%s] %" PRId64 " of %" PRId64 " removed", progress_bar(bar, n, of), n,
+                     of);
     else
         say_progress("%" PRId64 " found", n);
 }

@@ -128,6 +128,16 @@ void say_progress(const char *format, ...)
     va_end(list);
 }
 
+const char *progress_bar(char bar[BAR_TEXT], int64_t done, int64_t of)
+{
+    enum { WIDTH = BAR_TEXT - 1 };
+    int64_t filled = of > 0 ? (done < of ? done * WIDTH / of : WIDTH) : 0;
+    memset(bar, ' ', WIDTH);
+    memset(bar, '=', (size_t)filled);
+    bar[WIDTH] = '\0';
+    return bar;
+}
+
 void end_progress(void)
 {
     if (isatty(STDERR_FILENO))

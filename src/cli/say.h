@@ -37,6 +37,9 @@ int flush_output(int exit_code);
 
 /* Progress, one line that replaces itself; only on a terminal. */
 void say_progress(const char *format, ...) format_like(1, 2);
+/* "====      ": how much is done; nothing if it is not known of how many. */
+enum { BAR_TEXT = 31 };
+const char *progress_bar(char bar[BAR_TEXT], int64_t done, int64_t of);
 void end_progress(void);
 
 /* Adds text with "?" in place of control characters and broken UTF-8, so that foreign text cannot

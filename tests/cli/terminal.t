@@ -13,6 +13,11 @@ $ cairn job list | grep -c "$(printf '\033')"
 $ echo 1 > one; on_terminal cairn job add b.v1 --payloads-from one
 <id1>
 ESC[K
+# Commands on many show how far they are.
+$ on_terminal cairn bulk cancel --on jobs --type b.v1 --by me --reason test | grep -o '\[=* *\] 1 of[a-z0-9, ]*skipped' | tail -1
+[==============================] 1 of about 1, 0 skipped
+$ on_terminal cairn purge --type b.v1 --older-than 0s | grep -o '\[=* *\] [a-z0-9 ]*removed' | tail -1
+[==============================] 1 of 1 removed
 # A server whose terminal is closed stops in good order; SIGHUP from elsewhere does not stop it.
 $ cat > hang_up.py <<'END'
 > import os, pty, signal, sys
