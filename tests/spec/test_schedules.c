@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "everywhere.h"
+#include "scratch.h"
 
 #include <stdlib.h>
 
@@ -433,6 +434,90 @@ TEST(a_time_within_a_second_before_resume_is_not_missed)
     advance(&world, 0);
     CHECK_INT(count_jobs(&world, NULL), 1);
     close_world(&world);
+}
+
+/* ---- with a clock that begins at a given time ------------------------------------------------- */
+
+/* On the store that the world has, or an empty one.  Not over HTTP: there the clock is the server's. */
+static void open_at(struct world *world, int64_t seconds)
+{
+    cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+    open.url = world->url = world->url ? world->url : scratch_store();
+    open.virtual_clock = true;
+    open.start_us = seconds * SECOND_US;
+    CHECK_DONE(world, cairn_open(&open, &world->engine, &world->error));
+}
+
+/* Nobody has the store open while a week of every ten minutes goes by. */
+static void close_for_a_week(struct world *world, const char *catch_up)
+{
+    const int64_t begin = 1800000000; /* 2027-01-15 08:00:00 UTC */
+    cairn_schedule_spec spec = job_at("*/10 * * * *");
+    spec.catch_up = catch_up;
+    open_at(world, begin);
+    put(world, &spec);
+    cairn_close(world->engine);
+    open_at(world, begin + (WEEK_MS + 5 * MINUTE_MS) / SECOND_MS);
+    advance(world, 2);
+}
+
+TEST(what_was_missed_while_no_engine_was_open_is_made_up_for_once)
+{
+    struct world world = {0};
+    cairn_page *page;
+    if (is_kind("http") || is_kind("memory"))
+        return;
+    close_for_a_week(&world, "last");
+    CHECK_INT(count_jobs(&world, NULL), 1);
+    const cairn_schedule *schedule = get(&world, &page);
+    CHECK_INT(now(&world) - schedule->last_at_us, 300 * SECOND_US + 2000);
+    CHECK_INT(schedule->next_at_us, schedule->last_at_us + 600 * SECOND_US);
+    cairn_page_free(page);
+    check_runs(&world, "pending");
+    cairn_close(world.engine);
+}
+
+TEST(what_was_missed_while_no_engine_was_open_is_left_out_with_none)
+{
+    struct world world = {0};
+    if (is_kind("http") || is_kind("memory"))
+        return;
+    close_for_a_week(&world, "none");
+    CHECK_INT(count_jobs(&world, NULL), 0);
+    advance(&world, 5 * MINUTE_MS);
+    CHECK_INT(count_jobs(&world, NULL), 1);
+    cairn_close(world.engine);
+}
+
+/* In two days from noon (UTC) before the clocks of Berlin change, at 02:30 there: the seconds since noon. */
+static void check_change(int64_t noon, int64_t first, int64_t second)
+{
+    struct world world = {0};
+    cairn_page *page;
+    cairn_schedule_spec spec = job_at("30 2 * * *");
+    spec.timezone = "Europe/Berlin";
+    spec.overlap = "allow";
+    open_at(&world, noon);
+    put(&world, &spec);
+    advance(&world, 2 * DAY_MS);
+    const cairn_schedule *schedule = get(&world, &page);
+    CHECK_INT(schedule->run_count, 2);
+    CHECK_INT(schedule->runs[1].at_us / SECOND_US - noon, first);
+    CHECK_INT(schedule->runs[0].at_us / SECOND_US - noon, second);
+    cairn_page_free(page);
+    CHECK_INT(count_jobs(&world, NULL), 2);
+    cairn_close(world.engine);
+}
+
+TEST(a_time_that_a_clock_change_skips_or_repeats_is_run_once)
+{
+    const int64_t minute = 60, hour = 60 * minute;
+    if (is_kind("http"))
+        return;
+    /* 2026-03-29: there is no 02:30; it runs when 02:00 becomes 03:00, at 01:00 UTC. */
+    check_change(1774699200, 13 * hour, 36 * hour + 30 * minute);
+    /* 2026-10-25: the first 02:30 of two, at 00:30 UTC; the day after it is at 01:30 UTC. */
+    check_change(1792843200, 12 * hour + 30 * minute, 37 * hour + 30 * minute);
 }
 
 /* ---- control --------------------------------------------------------------------------------- */
