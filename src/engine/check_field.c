@@ -71,7 +71,10 @@ cairn_code check_pattern(struct check *check, const char *field, const char *tex
     cairn_code code =
         fail(check->error, CAIRN_E_BAD_INPUT,
              "%s \"%.128s\" is not a pattern: %% may stand only at the end", field, text);
-    return fail_hint(check->error, code, "give an exact type, or a prefix such as billing.%%");
+    return fail_hint(check->error, code,
+                     strcmp(field, "key") == 0
+                         ? "give an exact key, or a prefix such as order-%%"
+                         : "give an exact type, or a prefix such as billing.%%");
 }
 
 cairn_code check_size(struct check *check, const char *field, size_t len)

@@ -480,6 +480,10 @@ TEST(what_no_list_understands_is_refused)
         call(&caller, "GET", bad[i], NULL);
         CHECK(caller.status == 400, "%s: %d %s", bad[i], caller.status, caller.text);
     }
+    call_for(&caller, 400, "GET", "/v1/jobs?key=a%25b", NULL);
+    CHECK_STR(text_at(&caller, "hint"), "give an exact key, or a prefix such as order-%");
+    call_for(&caller, 400, "GET", "/v1/jobs?type=a%25b", NULL);
+    CHECK_STR(text_at(&caller, "hint"), "give an exact type, or a prefix such as billing.%");
     for (int i = 0; i < 101; i++)
         snprintf(ids + strlen(ids), 38, "%s%08x-0000-0000-0000-000000000000", i ? "," : "", i);
     snprintf(target, sizeof target, "/v1/jobs?ids=%s", ids);
