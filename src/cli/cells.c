@@ -194,6 +194,16 @@ CELL(calls)
     buf_str(text, calls);
 }
 
+CELL(step_calls)
+{
+    char calls[CALLS_TEXT] = "-";
+    const json_t *step = item->tree;
+    if (word_in("task function", text_of(step, "kind")))
+        calls_text(int_of(step, key), step_is_called(step), int_of(step, "max_attempts"),
+                   calls);
+    buf_str(text, calls);
+}
+
 /* When a pending job will be due. */
 CELL(due)
 {

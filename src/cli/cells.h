@@ -24,6 +24,7 @@ CELL(data);        /* JSON; not null */
 CELL(json);        /* its own bytes */
 CELL(json_if_set); /* the same, nothing for null */
 
+CELL(step_calls); /* "-" of steps that have no handler to call */
 /* Of jobs. */
 CELL(calls);
 CELL(limit); /* milliseconds as a duration; nothing for 0 */

@@ -148,6 +148,14 @@ void calls_text(int64_t failed, bool is_called, int64_t max, char text[CALLS_TEX
     snprintf(text, CALLS_TEXT, "%" PRId64 "/%" PRId64, failed + is_called, max);
 }
 
+/* A wait of the handler itself belongs to the same call. */
+bool step_is_called(const json_t *step)
+{
+    const char *status = text_of(step, "status");
+    return word_in("running completed waiting", status) ||
+           (word_in("rolled_back compensation", status) && !*text_of(step, "error"));
+}
+
 void write_cell(const struct column *column, const struct item *item, struct buf *text)
 {
     if (column->write)

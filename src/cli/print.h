@@ -45,6 +45,7 @@ void both_times(int64_t at_us, int64_t now_us, char text[BOTH_TEXT]);
  * failed; `is_called` adds the one that is under way, or that succeeded. */
 enum { CALLS_TEXT = 48 };
 void calls_text(int64_t failed, bool is_called, int64_t max, char text[CALLS_TEXT]);
+bool step_is_called(const json_t *step);
 
 /* "name       value", control characters made visible; nothing for an empty value. */
 void print_field(const char *name, const char *value, size_t len);

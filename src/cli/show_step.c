@@ -172,14 +172,6 @@ static long long undo_attempts_max(const struct show_node *node)
     return json_is_false(json_object_get(compensation, "idempotent")) ? 1 : 3;
 }
 
-/* A wait of the handler itself belongs to the same call. */
-static bool is_called(const json_t *step)
-{
-    const char *status = text_of(step, "status");
-    return word_in("running completed waiting", status) ||
-           (word_in("rolled_back compensation", status) && !*text_of(step, "error"));
-}
-
 /* The number of calls, if one is under way or has failed. */
 static void note_calls(const json_t *step, struct buf *text)
 {
@@ -188,7 +180,7 @@ static void note_calls(const json_t *step, struct buf *text)
     bool is_task = *text_of(step, "handler") || has_status(step, "failed");
     if (!is_task || (!failed && !has_status(step, "running")))
         return;
-    calls_text(failed, is_called(step), max, calls);
+    calls_text(failed, step_is_called(step), max, calls);
     add_part(text, calls, max == 1 ? " call" : " calls");
 }
 

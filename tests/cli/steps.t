@@ -10,9 +10,9 @@ $ id=$(cairn start pair --input '{"n": 1}'); cairn signal $id other --id s1 --pa
 kept
 $ cairn work --handle copy=cat --until-idle -q
 $ cairn steps $id
-SEQ  STEP  KIND  STATUS  FAILED  WORKER  ENDED  ID  ERROR
-0  one  task  completed  0  <ago>  <id1>.0
-1  it  wait  waiting  0  <id1>.1
+SEQ  STEP  KIND  STATUS  ATTEMPT  WORKER  ENDED  ID  ERROR
+0  one  task  completed  1/3  <ago>  <id1>.0
+1  it  wait  waiting  -  <id1>.1
 $ cairn steps ${id: -8} -o ids --limit 1
 <id1>.0
 ! There are more: add --cursor <*> or --all
