@@ -98,11 +98,11 @@ struct flow_source {
     cairn_code (*children)(struct flow *flow, const struct flow_step *step,
                            struct step_children **ret_children);
 
-    /* The list that a map runs over, kept in portions for its present round; how many there are.
+    /* Keeps the list that a map runs over in portions, for its present round; how many there are.
      * *ret_flaw: why there is none; else NULL. */
     cairn_code (*elements)(struct flow *flow, const struct flow_step *step,
-                           const struct children_row *row, int32_t *ret_count,
-                           const char **ret_flaw);
+                           const struct children_row *row, const char *list,
+                           int32_t *ret_count, const char **ret_flaw);
 
     /* The array of its children's outputs, null for those that did not complete. */
     cairn_code (*collect)(struct flow *flow, const struct children_row *row,

@@ -144,6 +144,15 @@ static cairn_code follow(struct flow *flow, struct flow_step *step,
     return CAIRN_OK;
 }
 
+static cairn_code begin_map(struct flow *flow, const struct flow_step *step,
+                            struct children_row *row, const char **ret_flaw)
+{
+    const char *list = NULL;
+    TRY(step_make_list(flow, step, &list, ret_flaw));
+    return *ret_flaw ? CAIRN_OK
+                     : flow->source->elements(flow, step, row, list, &row->size, ret_flaw);
+}
+
 cairn_code children_begin(struct flow *flow, struct flow_step *step)
 {
     struct step_children *children;
@@ -155,7 +164,7 @@ cairn_code children_begin(struct flow *flow, struct flow_step *step)
                                           .size = 1};
     children->is_dirty = true;
     if (step_is_map(step))
-        TRY(flow->source->elements(flow, step, &children->row, &children->row.size, &flaw));
+        TRY(begin_map(flow, step, &children->row, &flaw));
     if (flaw)
         return step_fail(flow, step, flaw, 1);
     step_set(flow, step, STEP_WAITING);

@@ -159,6 +159,14 @@ cairn_code step_make_group(struct flow *flow, struct flow_step *step, const char
     return CAIRN_OK;
 }
 
+cairn_code step_make_list(struct flow *flow, const struct flow_step *step,
+                          const char **ret_list, const char **ret_flaw)
+{
+    struct expression_scope scope;
+    TRY(make_scope(flow, step, step->row.input, &step->config->reads, &scope));
+    return make(flow, "over", step->config->child.over, &scope, ret_list, ret_flaw);
+}
+
 /* Nearly all steps have none, which their text says faster than it is read. */
 static bool may_have_output(const struct step_row *row)
 {

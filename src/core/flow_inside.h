@@ -90,6 +90,9 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token);
 cairn_code step_make_input(struct flow *flow, struct flow_step *step, const char **ret_flaw);
 /* Its group: what its template makes of the data that has arrived, else the instance's. */
 cairn_code step_make_group(struct flow *flow, struct flow_step *step, const char **ret_flaw);
+/* What a map runs over; not yet known to be a list. */
+cairn_code step_make_list(struct flow *flow, const struct flow_step *step,
+                          const char **ret_list, const char **ret_flaw);
 cairn_code step_make_output(struct flow *flow, struct flow_step *step, const char **ret_flaw);
 cairn_code step_evaluate(struct flow *flow, struct flow_step *step, bool *ret_is_true,
                          const char **ret_flaw);

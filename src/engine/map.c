@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scan.h"
-#include "core/template.h"
 #include "engine/workset.h"
 
 #include <string.h>
@@ -16,55 +15,6 @@
 enum { ELEMENTS_MAX = 100000, PORTION = 256 };
 
 /* ---- the list ------------------------------------------------------------------------------- */
-
-/* The outputs of the steps that the expression names. */
-static cairn_code add_outputs(struct workset_instance *instance, const char *over,
-                              struct expression_scope *scope)
-{
-    struct batch *batch = instance->batch;
-    struct expression_steps steps = {0};
-    TRY(template_steps(over, &batch->arena, &steps, batch->error));
-    if (steps.count == 0 || instance->is_new)
-        return CAIRN_OK;
-    struct expression_output *outputs =
-        arena_array(&batch->arena, steps.count, sizeof *outputs);
-    NEED(outputs, batch->error);
-    TRY(workset_flush(instance));
-    for (size_t i = 0; i < steps.count; i++) {
-        struct step_row row;
-        cairn_code code = STORE(batch, get_step, instance->row.id, steps.items[i], &row);
-        if (code && code != CAIRN_E_NOT_FOUND)
-            return code;
-        bool is_finished =
-            !code && (row.status == STEP_COMPLETED || row.status == STEP_CONFIRMED);
-        outputs[i] =
-            (struct expression_output){steps.items[i], is_finished ? row.output : NULL};
-    }
-    scope->outputs = outputs;
-    scope->output_count = steps.count;
-    return CAIRN_OK;
-}
-
-static cairn_code evaluate(struct workset_instance *instance, const struct flow_step *step,
-                           const char **ret_list, const char **ret_flaw)
-{
-    struct batch *batch = instance->batch;
-    const char *over = step->config->child.over;
-    cairn_error why = {0};
-    struct expression_scope scope = {.data = step->row.input,
-                                     .input = instance->row.input,
-                                     .instance_id = instance->row.id,
-                                     .key = instance->row.key,
-                                     .tags = instance->row.tags,
-                                     .step_name = step->row.name};
-    TRY(add_outputs(instance, over, &scope));
-    cairn_code code =
-        template_make(over, &scope, instance->flow.max_bytes, &batch->arena, ret_list, &why);
-    if (code == CAIRN_E_OUT_OF_MEMORY)
-        return fail_memory(batch->error);
-    *ret_flaw = code ? arena_printf(&batch->arena, "over: %s", why.message) : NULL;
-    return code && !*ret_flaw ? fail_memory(batch->error) : CAIRN_OK;
-}
 
 /* One portion as a list of its own. */
 static cairn_code keep_portion(struct workset_instance *instance,
@@ -107,18 +57,14 @@ static int32_t elements_most(const struct workset_instance *instance,
 }
 
 cairn_code map_elements(struct flow *flow, const struct flow_step *step,
-                        const struct children_row *row, int32_t *ret_count,
+                        const struct children_row *row, const char *list, int32_t *ret_count,
                         const char **ret_flaw)
 {
     struct workset_instance *instance = (struct workset_instance *)flow;
-    const char *list = NULL;
     struct slice value;
     struct scan scan;
     int32_t count = PORTION;
     *ret_count = 0;
-    TRY(evaluate(instance, step, &list, ret_flaw));
-    if (*ret_flaw)
-        return CAIRN_OK;
     if (!scan_text(list, strlen(list), &value) || !scan_list(value, &scan)) {
         *ret_flaw = "over is not a list";
         return CAIRN_OK;

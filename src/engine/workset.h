@@ -166,7 +166,7 @@ cairn_code workset_answer(struct batch *batch);
 
 /* map.c, parts of it too. */
 cairn_code map_elements(struct flow *flow, const struct flow_step *step,
-                        const struct children_row *row, int32_t *ret_count,
+                        const struct children_row *row, const char *list, int32_t *ret_count,
                         const char **ret_flaw);
 cairn_code map_collect(struct flow *flow, const struct children_row *row,
                        const char **ret_output);

@@ -89,15 +89,28 @@ TEST(an_earlier_output_can_be_run_over)
 {
     struct flow_world fw;
     struct task a, tasks[3];
-    begin(
-        &fw,
-        "{step: a}, {step: b}, {map: m, over: \"{{ $.steps.a.output }}\", steps: [{step: c}]}",
-        "{}");
+    begin(&fw,
+          "{step: a, output: \"{{ .list }}\"}, {step: b}, {map: m, over: \"{{ $.steps.a.output "
+          "}}\", steps: [{step: c}]}",
+          "{}");
     a = sg_take(&fw, "a");
-    complete(&fw, &a, "[7, 8]");
+    complete(&fw, &a, "{\"list\": [7, 8]}");
     sg_do(&fw, "b");
     CHECK_INT(wf_take_many(&fw, "w", "c", 3, tasks), 2);
     sg_check_json(tasks[1].input, "8");
+    wf_close(&fw);
+}
+
+TEST(an_output_of_the_commit_that_started_the_instance_can_be_run_over)
+{
+    struct flow_world fw;
+    begin(&fw,
+          "{map: m, over: \"{{ . }}\", steps: [{step: c}]}, "
+          "{map: n, over: \"{{ $.steps.m.output }}\", steps: [{step: d}]}",
+          "[]");
+    fam_settle(&fw);
+    wf_check_status(&fw, "completed");
+    CHECK_STR(wf_instance(&fw)->output, "[]");
     wf_close(&fw);
 }
 
