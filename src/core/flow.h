@@ -101,8 +101,8 @@ struct flow_source {
     /* Keeps the list that a map runs over in portions, for its present round; how many there are.
      * *ret_flaw: why there is none; else NULL. */
     cairn_code (*elements)(struct flow *flow, const struct flow_step *step,
-                           const struct children_row *row, const char *list,
-                           int32_t *ret_count, const char **ret_flaw);
+                           const struct children_row *row, const char *list, int32_t *ret_count,
+                           const char **ret_flaw);
 
     /* The array of its children's outputs, null for those that did not complete. */
     cairn_code (*collect)(struct flow *flow, const struct children_row *row,
@@ -242,6 +242,10 @@ cairn_code flow_child_ended(struct flow *flow);
 
 /* flow_children.c, of a step of a workflow.  How many children it wants to be started now. */
 cairn_code flow_children_wanted(struct flow *flow, struct flow_step *step, int32_t *ret_count);
+/* flow_data.c: the key and the tags that a child of a start gets; NULL: none.  *ret_flaw: why they cannot be
+ * made; else NULL. */
+cairn_code flow_child_names(struct flow *flow, const struct flow_step *step,
+                            const char **ret_key, const char **ret_tags, const char **ret_flaw);
 /* One of them was started, or cannot be. */
 cairn_code flow_child_started(struct flow *flow, struct flow_step *step, const char *id);
 cairn_code flow_child_refused(struct flow *flow, struct flow_step *step, const char *error);

@@ -8,6 +8,7 @@
  *     not ended, with `input`   the data that has arrived, for on_failure: continue
  *     ended, with `output`      what goes on, and what expressions and handlers read of it
  */
+#include "base/buf.h"
 #include "base/scan.h"
 #include "core/condition.h"
 #include "core/flow_inside.h"
@@ -166,6 +167,73 @@ cairn_code step_make_list(struct flow *flow, const struct flow_step *step,
     TRY(make_scope(flow, step, step->row.input, &step->config->reads, &scope));
     return make(flow, "over", step->config->child.over, &scope, ret_list, ret_flaw);
 }
+
+/* ---- what a start names its child ----------------------------------------------------------- */
+
+static cairn_code make_key(struct flow *flow, const struct flow_step *step,
+                           const char **ret_key, const char **ret_flaw)
+{
+    const struct child_config *child = &step->config->child;
+    struct expression_scope scope;
+    const char *made = NULL;
+    TRY(make_scope(flow, step, step_arrived(step), &child->key_reads, &scope));
+    TRY(make(flow, "key", child->key, &scope, &made, ret_flaw));
+    if (*ret_flaw)
+        return CAIRN_OK;
+    if (*made == '{' || *made == '[' || *made == 'n') {
+        *ret_flaw = "key: it must be a text, not null, a list or an object";
+        return CAIRN_OK;
+    }
+    struct slice value = {made, strlen(made)};
+    *ret_key = *made == '"' ? slice_string(value, flow->arena) : made;
+    return *ret_key ? CAIRN_OK : fail_memory(flow->error);
+}
+
+/* A tag is a text, so a number that an expression makes is one, too. */
+static const char *tags_as_texts(struct arena *arena, const char *json)
+{
+    struct slice object = {json, strlen(json)}, key, value;
+    struct scan scan;
+    struct buf buf = {0};
+    if (!scan_object(object, &scan))
+        return json;
+    buf_char(&buf, '{');
+    for (const char *comma = ""; scan_member(&scan, &key, &value); comma = ",") {
+        const char *quote = strchr("\"{[n", *value.text) ? "" : "\"";
+        buf_printf(&buf, "%s\"%.*s\":%s%.*s%s", comma, (int)key.len, key.text, quote,
+                   (int)value.len, value.text, quote);
+    }
+    buf_char(&buf, '}');
+    return buf_keep(&buf, arena);
+}
+
+static cairn_code make_tags(struct flow *flow, const struct flow_step *step,
+                            const char **ret_tags, const char **ret_flaw)
+{
+    const struct child_config *child = &step->config->child;
+    struct expression_scope scope;
+    const char *made = NULL;
+    TRY(make_scope(flow, step, step_arrived(step), &child->tags_reads, &scope));
+    TRY(make(flow, "tags", child->tags, &scope, &made, ret_flaw));
+    if (*ret_flaw)
+        return CAIRN_OK;
+    *ret_tags = tags_as_texts(flow->arena, made);
+    return *ret_tags ? CAIRN_OK : fail_memory(flow->error);
+}
+
+cairn_code flow_child_names(struct flow *flow, const struct flow_step *step,
+                            const char **ret_key, const char **ret_tags, const char **ret_flaw)
+{
+    const struct child_config *child = &step->config->child;
+    *ret_key = *ret_tags = *ret_flaw = NULL;
+    if (child->key)
+        TRY(make_key(flow, step, ret_key, ret_flaw));
+    if (child->tags && !*ret_flaw)
+        TRY(make_tags(flow, step, ret_tags, ret_flaw));
+    return CAIRN_OK;
+}
+
+/* ---- what goes on --------------------------------------------------------------------------- */
 
 /* Nearly all steps have none, which their text says faster than it is read. */
 static bool may_have_output(const struct step_row *row)

@@ -12,7 +12,8 @@
  *                 input, output (templates, core/template.h)
  *   task, start, map  group (a template), group_reads
  *   wait, human   event (wait), timeout_ms, on_timeout, on_failure, input
- *   start         workflow, version, input, key, tags, wait (false), on_failure, compensation
+ *   start         workflow, version, input, key and tags (templates), key_reads, tags_reads, wait (false),
+ *                 on_failure, compensation
  *   map           over, max_parallel, at_least, collect (false), on_failure, compensation
  *   condition     when, then [first, last], else [first, last]
  *   fork          branches [[first, last], ...], join (its place)
@@ -60,9 +61,10 @@ struct compensation_config {
 struct child_config {
     const char *workflow;
     int32_t version;  /* 0: the highest */
-    const char *key;  /* NULL: none */
-    const char *tags; /* a JSON object; NULL: none */
-    bool is_left;     /* wait: false */
+    const char *key;  /* a template; NULL: none */
+    const char *tags; /* a template of an object; NULL: none */
+    struct place_list key_reads, tags_reads;
+    bool is_left; /* wait: false */
 
     const char *over;     /* map: a template, JSON; NULL: start */
     int32_t max_parallel; /* so many at one time */

@@ -123,7 +123,7 @@ static void write_start(struct json_out *out, const struct element *element)
     if (child->version)
         json_int(json_key(out, "version"), child->version);
     if (child->key)
-        write_text(out, "key", child->key);
+        json_raw(json_key(out, "key"), child->key);
     if (child->tags)
         json_raw(json_key(out, "tags"), child->tags);
     if (child->is_left)

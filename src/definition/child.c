@@ -9,8 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As they are checked when an instance is started. */
-static void parse_tags(const struct mapping *mapping, const char **ret_tags)
+/* As it is checked when an instance is started, which what its expressions make is as well. */
+static void parse_key(const struct mapping *mapping, struct element *element)
+{
+    const char *text = NULL;
+    if (mapping_name(mapping, "key", &text))
+        data_parse_template(mapping, "key", &element->config.child.key, &element->key_reads);
+}
+
+static void parse_tags(const struct mapping *mapping, struct element *element)
 {
     const struct node *map = mapping_map(mapping, "tags");
     const char *json = map && map->count ? mapping_json(mapping, "tags", map) : NULL;
@@ -19,7 +26,8 @@ static void parse_tags(const struct mapping *mapping, const char **ret_tags)
         return;
     if (tags_check(json, &why))
         mapping_flaw(mapping, map->at, "tags: %s", why.message);
-    *ret_tags = json;
+    else
+        data_parse_template(mapping, "tags", &element->config.child.tags, &element->tags_reads);
 }
 
 void start_parse(const struct mapping *mapping, struct element *element)
@@ -30,8 +38,8 @@ void start_parse(const struct mapping *mapping, struct element *element)
         mapping_name(mapping, "workflow", &config->child.workflow);
     mapping_int(mapping, "version", 1, INT32_MAX, &config->child.version);
     data_parse_template(mapping, "input", &config->input, &element->reads);
-    mapping_name(mapping, "key", &config->child.key);
-    parse_tags(mapping, &config->child.tags);
+    parse_key(mapping, element);
+    parse_tags(mapping, element);
     data_parse_group(mapping, element);
     mapping_bool(mapping, "wait", &is_waited);
     config->child.is_left = !is_waited;

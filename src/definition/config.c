@@ -123,7 +123,9 @@ static void write_data(struct object *object, const struct element *element)
         json_raw(key(object, "group"), element->config.group);
     write_reads(object, "reads", &element->reads);
     write_reads(object, "group_reads", &element->group_reads);
+    write_reads(object, "key_reads", &element->key_reads);
     write_reads(object, "output_reads", &element->output_reads);
+    write_reads(object, "tags_reads", &element->tags_reads);
 }
 
 static void write_start(struct object *object, const struct step_config *config)
@@ -133,7 +135,7 @@ static void write_start(struct object *object, const struct step_config *config)
     if (child->version)
         json_int(key(object, "version"), child->version);
     if (child->key)
-        json_str(key(object, "key"), child->key);
+        json_raw(key(object, "key"), child->key);
     if (child->tags)
         json_raw(key(object, "tags"), child->tags);
     if (child->is_left)

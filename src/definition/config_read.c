@@ -255,9 +255,13 @@ static bool read_child(struct config_reading *r, struct slice key, struct slice 
     else if (slice_is(key, "version"))
         child->version = read_int32(r, value);
     else if (slice_is(key, "key"))
-        child->key = read_text(r, value);
+        child->key = read_json(r, value);
     else if (slice_is(key, "tags"))
         child->tags = read_json(r, value);
+    else if (slice_is(key, "key_reads"))
+        read_places(r, value, &child->key_reads);
+    else if (slice_is(key, "tags_reads"))
+        read_places(r, value, &child->tags_reads);
     else if (slice_is(key, "wait"))
         child->is_left = !read_bool(r, value);
     else if (slice_is(key, "over"))

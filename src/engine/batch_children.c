@@ -37,11 +37,15 @@ cairn_code batch_begin_wishes(struct batch *batch, struct wishes **ret_wishes)
 /* ---- starting ------------------------------------------------------------------------------- */
 
 /* A step that begins again wants another instance, so another key. */
-static const char *key_of(struct batch *batch, const struct child_config *config, int32_t round)
+static cairn_code name_child(struct batch *batch, const struct wish *wish, int32_t round,
+                             cairn_start_options *options, const char **ret_flaw)
 {
-    if (!config->key || round == 1)
-        return config->key;
-    return arena_printf(&batch->arena, "%s~%d", config->key, (int)round);
+    TRY(flow_child_names(&wish->parent->flow, wish->step, &options->key, &options->tags,
+                         ret_flaw));
+    if (!options->key || round == 1)
+        return CAIRN_OK;
+    options->key = arena_printf(&batch->arena, "%s~%d", options->key, (int)round);
+    return options->key ? CAIRN_OK : fail_memory(batch->error);
 }
 
 /* input: the element of a map; NULL: as the step says */
@@ -67,13 +71,15 @@ static cairn_code plan_wish(struct wishes *wishes, struct wish *wish, int32_t el
     options.workflow = is_map ? parent->workflow : config->workflow;
     options.version = is_map ? parent->version : config->version;
     options.input = input ? input : wish->step->row.input;
-    options.key = key_of(batch, config, children->row.round);
-    options.tags = config->tags;
+    const char *unnamed;
+    TRY(name_child(batch, wish, children->row.round, &options, &unnamed));
     options.metadata = parent->metadata;
     options.group = wish->step->row.group;
     wish->child.step = of;
     TRY(batch_plan_child(batch, &wishes->plans, &options, is_map ? wish->step->row.name : NULL,
                          id, &wish->child, &wish->flaw));
+    if (unnamed)
+        wish->flaw = unnamed;
     if (!wish->flaw && of->depth > DEPTH_MAX)
         wish->flaw = arena_printf(&batch->arena,
                                   "cannot start workflow \"%.64s\": children are nested more "

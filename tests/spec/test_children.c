@@ -58,6 +58,38 @@ TEST(a_child_gets_input_key_tags_and_version_of_the_file)
     wf_close(&fw);
 }
 
+TEST(key_and_tags_of_a_child_are_made_by_expressions)
+{
+    struct flow_world fw;
+    char child[40];
+    fam_begin(&fw,
+              "{step: a, output: {who: \"{{ .by }}\"}}, {start: s, workflow: child, input: {}, "
+              "key: \"{{ .who }}-{{ $.input.n }}\", tags: {n: \"{{ $.input.n }}\", of: \"{{ "
+              "$.steps.a.output.who }}\", team: red}}",
+              "{step: c}", NULL);
+    sg_do(&fw, "a");
+    find_child(&fw, child);
+    fam_go(&fw, child);
+    CHECK_STR(wf_instance(&fw)->key, "a-1");
+    sg_check_json(wf_instance(&fw)->tags, "{\"n\": \"1\", \"of\": \"a\", \"team\": \"red\"}");
+    wf_close(&fw);
+}
+
+TEST(a_key_that_cannot_be_made_fails_the_step)
+{
+    struct flow_world fw;
+    fam_begin(&fw, "{start: s, workflow: child, key: \"{{ .missing }}\"}", "{step: c}", NULL);
+    fam_settle(&fw);
+    wf_check_status(&fw, "failed");
+    wf_check_last_error(&fw, "s", "key: it must be a text, not null, a list or an object", 1);
+    wf_close(&fw);
+    fam_begin(&fw, "{start: s, workflow: child, tags: {of: \"{{ .missing }}\"}}", "{step: c}",
+              NULL);
+    fam_settle(&fw);
+    wf_check_status(&fw, "failed");
+    wf_close(&fw);
+}
+
 TEST(a_child_that_is_not_waited_for_is_left_alone)
 {
     struct flow_world fw;
