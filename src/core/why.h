@@ -35,6 +35,7 @@ struct why_type {
     int64_t oldest_us; /* since when the oldest of them has been ready; 0: there is none */
     const struct limit_row *limit; /* that lets no more of them begin now; NULL: none */
     const char *limit_group;       /* for which it counts; NULL: for all */
+    bool is_limit_rate;            /* it is the limit's rate, not its concurrency */
 };
 
 struct why_step {

@@ -232,11 +232,10 @@ static void say_unserved(struct saying *s, const struct task_facts *task)
                      arena_printf(s->arena, "%s=COMMAND", task->type_name));
 }
 
-/* A limit of both kinds may be full either way; what it allows at one time is the more usual reason. */
 static void say_limited(struct saying *s, const struct task_facts *task)
 {
     const struct limit_row *limit = task->type->limit;
-    if (limit->concurrency) {
+    if (!task->type->is_limit_rate) {
         saying_add(s, "Waits for a place: {limit} allows {n} at a time");
         saying_text(s, "limit", limit->name);
         saying_int(s, "n", limit->concurrency);

@@ -203,6 +203,7 @@ static cairn_code add_limit(struct question *q, const char *type, const char *gr
     if (!q->limits || q->limits->count == 0)
         return CAIRN_OK;
     NEED(limits_refuse(q->limits, type, group, &ret_type->limit, &wait_us), q->error);
+    ret_type->is_limit_rate = wait_us > 0;
     if (ret_type->limit && ret_type->limit->is_per_group && *group)
         ret_type->limit_group = group;
     return CAIRN_OK;

@@ -594,6 +594,27 @@ TEST(a_job_says_which_limit_keeps_it_back)
     close_world(&world);
 }
 
+TEST(a_job_says_which_part_of_a_limit_keeps_it_back)
+{
+    struct world world;
+    open_virtual_world(&world);
+    put(&world, (cairn_limit_spec){.name = "mails",
+                                   .types = "t.%",
+                                   .concurrency = 1,
+                                   .rate_n = 2,
+                                   .rate_per_ms = 60000});
+    add(&world, "t.v1", NULL, 3);
+    cairn_page *tasks = claim(&world, only_t, 10);
+    check_why(&world, "Waits for a place: mails allows 1 at a time.");
+    report(&world, tasks, 0, CAIRN_COMPLETE);
+    cairn_page_free(tasks);
+    tasks = claim(&world, only_t, 10);
+    report(&world, tasks, 0, CAIRN_COMPLETE);
+    check_why(&world, "Waits for its time: mails lets 2 begin in 1m 0s.");
+    cairn_page_free(tasks);
+    close_world(&world);
+}
+
 TEST(limits_are_listed_and_removed)
 {
     struct world world;

@@ -397,7 +397,11 @@ TEST(a_step_that_a_limit_keeps_back)
     type->limit_group = "north";
     SAYS(look, "limited", "waits", "Waits for a place: parcels allows 2 at a time for north.",
          "limit");
-    limit = (struct limit_row){.name = "parcels", .rate_n = 5, .rate_per_ms = 60000};
+    limit.rate_n = 5;
+    limit.rate_per_ms = 60000;
+    SAYS(look, "limited", "waits", "Waits for a place: parcels allows 2 at a time for north.",
+         "limit");
+    type->is_limit_rate = true;
     SAYS(look, "limited", "waits",
          "Waits for its time: parcels lets 5 begin in 1m 0s for north.", "limit");
 }
