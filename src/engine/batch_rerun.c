@@ -65,13 +65,16 @@ static const char *find_arrived(const struct step_row *step, const struct step_r
     return step->seq == 0 ? instance_input : before ? step_passed(before) : step->input;
 }
 
+/* A source that began at the step itself knows what it had got, which the step before did not send perhaps. */
 static cairn_code choose_input(struct request *request, struct rerun *rerun,
-                               const struct step_row *step, const char *instance_input)
+                               const struct step_row *step, const struct instance_row *source)
 {
     const struct step_row *before = find_before(rerun, step);
-    rerun->signal = before ? step_passed_signal(before) : NULL;
-    rerun->input = request->in.rerun.input ? request->in.rerun.input
-                                           : find_arrived(step, before, instance_input);
+    bool is_same = source->rerun_from == step->seq + 1;
+    rerun->signal = is_same ? source->rerun_signal : before ? step_passed_signal(before) : NULL;
+    rerun->input = is_same ? source->rerun_input : find_arrived(step, before, source->input);
+    if (request->in.rerun.input)
+        rerun->input = request->in.rerun.input;
     if (rerun->input)
         return CAIRN_OK;
     request->code =
@@ -109,7 +112,7 @@ static cairn_code read_from(struct batch *batch, struct request *request,
             "not reached",
             rerun->source, name, fork);
     rerun->from = step->seq + 1;
-    return choose_input(request, rerun, step, source->row.input);
+    return choose_input(request, rerun, step, &source->row);
 }
 
 cairn_code rerun_read(struct batch *batch, struct request *request, struct rerun *ret_rerun)

@@ -75,6 +75,21 @@ TEST(data_that_the_file_makes_is_made_of_what_was_copied)
     wf_close(&fw);
 }
 
+TEST(a_rerun_of_a_rerun_gets_the_input_that_the_first_one_was_given)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}, {step: b, input: {x: \"{{ .by }}\"}}"));
+    wf_do(&fw, "a");
+    wf_do(&fw, "b");
+    rerun(&fw, "b", "{\"by\": \"hand\"}");
+    check_input(&fw, "b", "{\"x\": \"hand\"}");
+    rerun(&fw, "b", NULL);
+    check_input(&fw, "b", "{\"x\": \"hand\"}");
+    rerun(&fw, "b", "{\"by\": \"foot\"}");
+    check_input(&fw, "b", "{\"x\": \"foot\"}");
+    wf_close(&fw);
+}
+
 TEST(what_comes_before_the_step_is_copied_and_not_called_again)
 {
     struct flow_world fw;
