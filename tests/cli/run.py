@@ -18,6 +18,8 @@ a file run in one bash, in an empty folder, on an empty store ($CAIRN_URL).  Ids
 <id2>, ... in the order in which they appear; times become <time>, relative ones <ago>; "<*>" in an
 expected line stands for anything.  A file whose first line is "# stores: sqlite" runs only there.
 
+$EXAMPLES is the folder of the examples.
+
 Prints TAP, one result for each file.  With --update it writes what was seen into the files.
 """
 import argparse
@@ -28,6 +30,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+
+EXAMPLES = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../examples"))
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
@@ -123,7 +127,7 @@ def run_steps(steps, cairn, url, folder):
                        f"echo $? >{logs}/{i}.code\n")
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith("CAIRN_") or key == "CAIRN_TEST_POSTGRES"}
-    environment.update(CAIRN_URL=url, TMPDIR=folder, LC_ALL="C.UTF-8",
+    environment.update(CAIRN_URL=url, TMPDIR=folder, LC_ALL="C.UTF-8", EXAMPLES=EXAMPLES,
                        PATH=os.path.dirname(cairn) + ":" + os.environ["PATH"])
     process = subprocess.Popen(["bash", script], cwd=work, env=environment,
                                start_new_session=True)

@@ -199,6 +199,99 @@ $ cairn simulate twice.yaml billing.yaml trip.yaml --fail charge=1
 $ printf '%%=cat\n' > handlers; cairn simulate order.yaml billing.yaml --handlers handlers --input '{"id": 7, "sum": 3, "readers": [1]}' --expect 'done(charge) and called(send) and ended(completed)' | tail -2
 It ended as completed.
 Done at the end: reserve, bill, mail, ship, charge, paid, send
+# A law that is broken with real commands.
+$ cairn simulate trip.yaml --handlers handlers --expect 'undone(flight)' > story; echo $?; tail -3 story
+1
+It ended as completed.
+Done at the end: flight, hotel
+Broken: undone(flight)
+# The examples: each has a mistake, which the command that its file names finds.
+$ cairn simulate $EXAMPLES/simulate/missing-compensation.yaml --expect 'done(charge) => done(ship) or undone(charge)'
+order version 1, 1000 runs
+
+Ends
+       861   86.1 %  completed  (first: seed 1)
+       139   13.9 %  failed  (first: seed 11)
+
+Undone, in this order
+       861   86.1 %  nothing  (first: seed 1)
+       139   13.9 %  reserve  (first: seed 11)
+
+Laws
+  BROKEN  done(charge) => done(ship) or undone(charge)  (in 130 of 1000 runs, first: seed 11)
+
+Seed 11: done(charge) => done(ship) or undone(charge)
+  00:00:00.0  order starts with the input {}
+  00:00:00.0  reserve is called
+  00:00:01.4  reserve completes
+  00:00:01.4  charge is called
+  00:00:02.6  charge completes
+  00:00:02.6  ship is called
+  00:00:03.0  ship fails: an invented failure
+  00:00:03.0  ship has failed for good
+  00:00:03.0  what was done is undone, the last first
+  00:00:03.0  reserve:undo is called
+  00:00:03.7  reserve:undo completes
+  00:00:03.7  the instance has failed
+  It ended as failed.
+  Done at the end: charge
+  Undone: reserve
+[1]
+$ cairn simulate $EXAMPLES/simulate/wrong-save-point.yaml --expect 'ended(failed) => not done(book_flight)'
+trip version 1, 1000 runs
+
+Ends
+       990   99.0 %  completed  (first: seed 1)
+        10    1.0 %  failed  (first: seed 22)
+
+Undone, in this order
+       990   99.0 %  nothing  (first: seed 1)
+         5    0.5 %  book_flight  (first: seed 118)
+         5    0.5 %  book_hotel  (first: seed 22)
+
+Laws
+  BROKEN  ended(failed) => not done(book_flight)  (in 5 of 1000 runs, first: seed 22)
+
+Seed 22: ended(failed) => not done(book_flight)
+  00:00:00.0  trip starts with the input {}
+  00:00:00.0  book_flight is called
+  00:00:01.1  book_flight completes
+  00:00:01.1  book_hotel is called
+  00:00:02.8  book_hotel fails: an invented failure
+  00:00:03.8  book_hotel is called again, call 2 of 3
+  00:00:05.5  book_hotel fails: an invented failure
+  00:00:07.5  book_hotel is called again, call 3 of 3
+  00:00:07.5  the worker crashes during book_hotel
+  00:00:37.5  book_hotel has failed for good
+  00:00:37.5  what was done is undone, the last first
+  00:00:37.5  send_tickets is left out
+  00:00:37.5  book_hotel:undo is called
+  00:00:38.6  book_hotel:undo completes
+  00:00:38.6  the instance has failed
+  It ended as failed.
+  Done at the end: book_flight, booked
+  Undone: book_hotel
+[1]
+$ cairn simulate $EXAMPLES/simulate/endless-wait.yaml
+reservation version 1, 1000 runs
+
+Ends
+       786   78.6 %  completed  (first: seed 1)
+       207   20.7 %  waiting_signal: does not end by itself  (first: seed 6)
+         7    0.7 %  failed  (first: seed 118)
+
+Undone, in this order
+       993   99.3 %  nothing  (first: seed 1)
+         7    0.7 %  hold_table  (first: seed 118)
+
+Seed 6: waiting_signal
+  00:00:00.0  reservation starts with the input {}
+  00:00:00.0  hold_table is called
+  00:00:00.6  hold_table completes
+  00:00:00.6  confirmation waits for the event reservation.confirmed, which does not come
+  It does not end by itself: it is waiting_signal.
+  confirmation: Waits for the event reservation.confirmed, without limit.
+  Done at the end: hold_table
 # Files with mistakes, and functions.
 $ printf 'workflow: x\n' > x.yaml; cairn simulate x.yaml
 ! cairn: x.yaml:1:1: workflow "x": version is missing
