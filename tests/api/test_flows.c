@@ -66,6 +66,23 @@ static void advance(struct caller *caller, long long ms)
     call_for(caller, 200, "POST", "/v1/clock/advance", "{\"ms\":%lld}", ms);
 }
 
+TEST(a_rerun_is_answered_as_a_start_is)
+{
+    struct caller caller;
+    caller_open(&caller);
+    deploy_for(&caller, 201, two_steps);
+    const char *id = start(&caller, "order", "");
+    complete(&caller, "billing.reserve.v1", "{\"n\":1}");
+    complete(&caller, "ship", "{}");
+    call_for(&caller, 201, "POST", about(id, "/rerun"), "{\"from\":\"ship\"}");
+    CHECK(strcmp(text_at(&caller, "id"), id) != 0, "it is the same instance");
+    CHECK(json_is_false(part(&caller, "existing")), "%s", caller.text);
+    call_for(&caller, 200, "GET", about(text_at(&caller, "id"), ""), NULL);
+    CHECK_STR(text_at(&caller, "source"), id);
+    call_for(&caller, 404, "POST", about(id, "/rerun"), "{\"from\":\"none\"}");
+    caller_close(&caller);
+}
+
 TEST(a_workflow_is_deployed_once_and_its_content_never_changes)
 {
     struct caller caller;

@@ -458,6 +458,28 @@ TEST(a_worker_reads_the_context_of_its_task)
     caller_close(&caller);
 }
 
+TEST(the_context_has_what_a_step_has_handed_on)
+{
+    struct caller caller;
+    caller_open(&caller);
+    call_for(&caller, 201, "POST", "/v1/workflows", "%s",
+             "{\"workflow\":\"w\",\"version\":1,\"steps\":[{\"step\":\"a\",\"output\":{\"y\":"
+             "\"{{ .x }}\"}},{\"step\":\"b\"}]}");
+    call_for(&caller, 201, "POST", "/v1/instances", "{\"workflow\":\"w\"}");
+    struct task_held a = take(&caller, "a");
+    char complete[200];
+    snprintf(complete, sizeof complete, "/v1/tasks/%s/complete", a.id);
+    call_for(&caller, 200, "POST", complete,
+             "{\"worker\":\"w\",\"token\":\"%s\",\"output\":{\"x\":2}}", a.token);
+    struct task_held b = take(&caller, "b");
+    call_for(&caller, 200, "GET", context_of(&b, "w", ""), NULL);
+    CHECK_INT(int_at(&caller, "outputs.a.y"), 2);
+    CHECK_INT(json_object_size(part(&caller, "outputs.a")), 1);
+    call_for(&caller, 200, "GET", context_of(&b, "w", "&step=a"), NULL);
+    CHECK_INT(int_at(&caller, "outputs.a.y"), 2);
+    caller_close(&caller);
+}
+
 TEST(a_job_has_no_context)
 {
     struct caller caller;

@@ -291,6 +291,23 @@ TEST(a_long_list_is_run_in_portions)
     wf_close(&fw);
 }
 
+TEST(a_list_of_more_than_100000_elements_fails_the_step)
+{
+    enum { MANY = 100001 };
+    struct flow_world fw;
+    char *input = malloc(MANY * 2 + 2), *at = input;
+    for (int i = 0; i < MANY; i++)
+        at += sprintf(at, "%c0", i ? ',' : '[');
+    strcpy(at, "]");
+    begin(&fw, "{map: m, over: \"{{ . }}\", steps: [{step: c}]}", input);
+    fam_settle(&fw);
+    wf_check_status(&fw, "failed");
+    wf_check_last_error(&fw, "m", "over has 100001 elements; 100000 are allowed", 1);
+    CHECK_INT(fam_count(&fw, fw.id), 0);
+    free(input);
+    wf_close(&fw);
+}
+
 TEST(a_parent_says_how_many_elements_are_done)
 {
     struct flow_world fw;

@@ -637,6 +637,40 @@ TEST(a_plain_worker_and_ours_share_the_table)
     close_beside(&beside);
 }
 
+TEST(a_plain_lease_counts_in_a_limit_and_is_not_held_back_by_it)
+{
+    struct beside beside;
+    char id[40], first[40], second[40];
+    cairn_limit_spec limit = CAIRN_LIMIT_DEFAULTS;
+    cairn_claim_options claim = claim_of(everything, 10);
+    cairn_page *tasks;
+    open_beside(&beside, false);
+    limit.name = "bills";
+    limit.types = "billing.%";
+    limit.concurrency = 2;
+    MUST(&beside, cairn_limit_put(beside.engine, &limit, &beside.error));
+    for (int i = 0; i < 4; i++)
+        insert(&beside, "billing.invoice.v1", id);
+    claim_plainly(&beside, first);
+    tasks = take_one(&beside); /* the other place */
+    cairn_page_free(tasks);
+    claim_plainly(&beside, second); /* there is none left, which plain SQL does not ask */
+    run(beside.conn,
+        "update workflow.workflow_run set status = 'succeeded', updated_at = now()"
+        " where id = :run_id",
+        first);
+    MUST(&beside, cairn_claim(beside.engine, &claim, &tasks, &beside.error));
+    CHECK_INT(cairn_page_count(tasks), 0);
+    cairn_page_free(tasks);
+    run(beside.conn,
+        "update workflow.workflow_run set status = 'succeeded', updated_at = now()"
+        " where id = :run_id",
+        second);
+    tasks = take_one(&beside);
+    cairn_page_free(tasks);
+    close_beside(&beside);
+}
+
 struct waiter {
     pthread_t thread;
     cairn_engine *engine;
