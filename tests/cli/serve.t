@@ -14,6 +14,14 @@ $ cairn job cancel $id --url $http
 $ cairn doctor --url $http -o json | python3 -m json.tool >/dev/null && echo valid
 valid
 $ kill $server; wait $server
+# The token of a lease stands in the query of a context, and in no line of the log.
+$ cairn serve --listen=127.0.0.1:0 --log-level debug 2>log3 & server=$!; until grep -q listening log3 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log3)
+$ curl -s -o answer -w '%{http_code}\n' "$http/v1/tasks/$id/context?worker=w1&token=top-secret"
+400
+$ kill $server; wait $server; grep -c 'debug GET /v1/tasks/.*/context 400' log3; grep -c top-secret log3
+1
+0
+[1]
 # Every option is understood by the server, and a token is asked for.
 $ printf 'operate secret-secret-secret-secret-1\nproduce other-secret-other-secret-22\n' > tokens; chmod 600 tokens
 $ cairn serve --listen 127.0.0.1:0 --token-file tokens --max-connections 10 --idle-timeout 5 --virtual-clock 2>log2 & server=$!; until grep -q listening log2 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log2)
