@@ -212,6 +212,18 @@ shared("an instance is run again from a step, with another input, and from its b
     await seen(page.locator("[data-testid=node][data-step=three][data-status=ready]"));
 }, { page: { refuses: [400] }, marked: true });
 
+shared("the input of a branch is what went into its fork, and numbers keep their digits", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: pair\nversion: 1\ninput: {example: 9007199254740993}\nsteps:\n  - fork: both\n    join: all\n    branches:\n      - [{step: x, handler: p.x}]\n      - [{step: y, handler: p.y, metadata: {n: 9007199254740993}}]\n");
+    const instance = await start(server, "{}", "pair-1", "pair");
+    await open(`instances/${instance}?tab=steps&step=2`);
+    await seen(id("diff-input").getByText("Compare with the output of both"));
+    await seen(id("payload-metadata").getByText("9007199254740993"));
+    await open(`instances/${instance}?tab=definition`);
+    await seen(id("definition").getByText("9007199254740993").first());
+    await open("workflows/pair/1?tab=file");
+    await seen(id("definition").getByText("9007199254740993").first());
+});
+
 shared("what happens if a key is known is chosen with it", async (server, { page, id, open }) => {
     await deploy(server, LINE);
     await server.must("POST", "/v1/jobs", { type: "k.quiet", key: "known", payload: { n: 1 } });

@@ -198,7 +198,8 @@ scenario("what waits to be delivered, and what was given up", async (server, { p
     await open("settings");
     await seen(id("delivery").getByText("No event waits to be delivered."));
     const instance = (await server.must("POST", "/v1/instances", { workflow: "shop" })).id;
-    await server.report("complete", await server.claim("k.pay"), { output: {}, outbound: [{ event: "order.<b>paid</b>", payload: { order: 17 } }, { event: "order.packed" }] });
+    const task = await server.claim("k.pay");
+    await server.must("POST", `/v1/tasks/${task.id}/complete`, `{"worker":"tester","token":"${task.token}","output":{},"outbound":[{"event":"order.<b>paid</b>","payload":{"order":9007199254740993}},{"event":"order.packed"}]}`);
     const waiting = page.getByTestId("outbox-waiting"), dead = page.getByTestId("outbox-dead");
     await until(async () => (await waiting.count()) === 2, "two events, without a reload");
     await seen(id("delivery").getByText("cairn deliver --to"));
@@ -207,6 +208,9 @@ scenario("what waits to be delivered, and what was given up", async (server, { p
     await open("settings");
     await seen(dead.getByText("the receiver answered with status 500"));
     await seen(dead.getByText("order.<b>paid</b>"));
+    await page.evaluate(() => { navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }; });
+    await dead.getByTestId("copy-payload").click();
+    assert.equal(await page.evaluate(() => window.copied), '{"order":9007199254740993}');
     await until(async () => (await waiting.count()) === 1, "one that waits");
     await seen(page.getByRole("heading", { name: "1 waiting · 1 given up" }));
     await dead.getByRole("link").click();

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deploy, start } from "./flows.mjs";
-import { becomes, group, scenario, seen, until } from "./rig.mjs";
+import { becomes, gone, group, scenario, seen, until } from "./rig.mjs";
 
 const FLOWS = {
     w_task: "  - step: a\n    handler: w.task\n    max_attempts: 3\n    retry: {backoff: fixed, base: 1h}\n",
@@ -32,7 +32,7 @@ const REASONS = {
     unknown: (s) => s.instance("w_none"),               // a server in its first minute
     unserved: async (s) => { await s.advance(61_000); return s.last; },
     no_runtime: async (s) => { await s.must("PUT", "/v1/registry/w.runtime", { runtime: "cobol" }); await s.must("POST", "/v1/tasks/claim", { worker: "gopher", types: ["w.x"], runtime: "go" }); return s.instance("w_runtime"); },
-    type_off: async (s) => { await s.must("PUT", "/v1/registry/w.off", { runtime: "go", is_enabled: false }); return s.instance("w_off"); },
+    type_off: async (s) => { await s.must("PUT", "/v1/registry/w.off", { runtime: "go", is_enabled: false, description: "left as it is" }); return s.instance("w_off"); },
     about_to: async (s) => { await s.must("POST", "/v1/tasks/claim", { worker: "eager", types: ["w.room"] }); return s.instance("w_room"); },
     busy: async (s) => { await s.advance(5000); return s.last; },
     starts_later: async (s) => s.instance("w_task", { start_at: await s.in(86_400_000) }),
@@ -96,6 +96,22 @@ const REASONS = {
     job_deleted: async (s) => { const it = await s.job({ type: "w.job6" }); await s.must("DELETE", `/v1/jobs/${it.id}`); return it; },
 };
 
+/** What is done next, where a reason was seen. */
+const THEN = {
+    working: async (s, { page, visit }, it) => {
+        await visit(`instances/${it.id}?tab=steps&step=0`);
+        await seen(page.getByTestId("drawer").locator("[data-testid=attempt-row][data-outcome=running]"));
+    },
+    type_off: async (s, { page, id }) => {
+        await page.locator("[data-testid=why][data-code=type_off] [data-testid=why-action][data-action=type-enable]").first().click();
+        await becomes(() => id("sheet").locator(".command").textContent(), "cairn registry set w.off --runtime go --enable --description 'left as it is'");
+        await id("sheet-confirm").click();
+        await gone(id("sheet"));
+        const entry = (await s.must("GET", "/v1/registry?limit=1000")).items.find((one) => one.workflow_name === "w.off");
+        assert.deepEqual([entry.runtime, entry.is_enabled, entry.description], ["go", true, "left as it is"]);
+    },
+};
+
 /** These are no buttons: the page goes there by links of its own. */
 const LINKS = ["workers", "about", "doctor", "work", "copy"];
 const flat = (text) => text.replace(/\s+/g, " ");
@@ -124,7 +140,7 @@ async function reasonOf(server, it, code) {
     return { why, seq: step?.seq };
 }
 
-scenario("every reason is shown with its sentence, and the command line says the same", async (server, { page, visit }) => {
+scenario("every reason is shown with its sentence, and the command line says the same", async (server, { page, id, visit }) => {
     for (const [name, body] of Object.entries(FLOWS)) await deploy(server, `workflow: ${name}\nversion: 1\nsteps:\n${body}`);
     await deploy(server, "workflow: w_dlq\nversion: 1\ndlq: true\nsteps:\n  - step: a\n    handler: w.dlq\n    max_attempts: 1\n");
     const tools = toolsOf(server);
@@ -143,10 +159,10 @@ scenario("every reason is shown with its sentence, and the command line says the
         if (it.step) continue;
         const said = flat(await server.cli("why", it.id)), isFirst = it.kind === "job" || (await server.must("GET", `/v1/instances/${it.id}`)).why.code === code;
         assert.ok(said.includes(flat(why.text)), `${code}: cairn why says "${why.text}": ${said}`);
-        if (!isFirst) continue;
-        const told = flat(await server.cli(...(it.kind === "job" ? ["job", "show"] : ["show"]), it.id));
-        for (const part of why.text.split(/\S*\d{4}-\d\d-\d\dT\S+Z/).map((words) => flat(words).trim()).filter((words) => words.length > 3))
+        const told = isFirst ? flat(await server.cli(...(it.kind === "job" ? ["job", "show"] : ["show"]), it.id)) : null;
+        if (isFirst) for (const part of why.text.split(/\S*\d{4}-\d\d-\d\dT\S+Z/).map((words) => flat(words).trim()).filter((words) => words.length > 3))
             assert.ok(told.includes(part.replace(/[.,;]$/, "").slice(0, 40)), `${code}: cairn show says "${part}": ${told}`);
+        await THEN[code]?.(tools, { page, id, visit }, it);
     }
     assert.equal(Object.keys(REASONS).length, 49);
 }, { options: ["--virtual-clock"] });

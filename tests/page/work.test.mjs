@@ -140,9 +140,13 @@ shared("a signal is sent from the sentence, and the same id changes nothing", as
     await page.locator('[data-testid=why][data-code=event] [data-testid=why-action][data-action=signal]').click();
     assert.equal(await id("event").inputValue(), "payment.settled");
     await id("id").fill("pay-1");
+    await id("payload").fill('{"cents": 9007199254740993}');
     await id("sheet-confirm").click();
     await seen(id("toast").getByText("Taken"));
     await is(page, "running");
+    await id("tab-io").click();
+    await seen(id("signal-row").getByText("taken by settled"));
+    await seen(id("signal-row").getByText('{"cents": 9007199254740993}'));
     await id("action-signal").click();
     await id("event").fill("payment.settled");
     await id("id").fill("pay-1");
@@ -163,6 +167,7 @@ shared("pause, resume, cancel with its undo, restart, abort", async (server, { p
     await is(page, "paused");
     await seen(page.locator("[data-testid=why][data-code=paused_by]").getByText("a look first"));
     await id("action-resume").click();
+    await seen(id("sheet").getByText("1 held step goes on"));
     await id("sheet-confirm").click();
     await is(page, "running");
     await server.complete(await server.claim("t.reserve"), { total: 1 });

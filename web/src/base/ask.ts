@@ -2,8 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, ask, onRetry } from "./api";
+import { ApiError, ask, askText, onRetry } from "./api";
 import { joined, onDigest, type Digest } from "./live";
+import { member, rawOf, scan, type Node } from "./scan";
+import type { Page } from "./types";
 
 export interface Answer<T> {
     data: T | null;
@@ -43,6 +45,23 @@ export function useAsk<T>(target: string | null, read: (target: string, signal: 
     }, [target]);
     return { ...state, again: () => own.current.again(), set: (data) => setState({ data, error: null, isAsking: false }) };
 }
+
+/** Members as they stand in the answer, so that no digit is lost. */
+export interface Raw { raw: Record<string, string> }
+const rawMembers = (text: string, node: Node | undefined, names: string[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => { const found = node && member(text, node, name); return [name, found ? rawOf(text, found) : "null"]; }));
+
+/** Reads an answer with these of its members also as they stand in it. */
+export const withRaw = <T>(...names: string[]) => async (target: string, signal?: AbortSignal): Promise<T & Raw> => {
+    const text = await askText("GET", target, undefined, signal);
+    return { ...JSON.parse(text) as T, raw: rawMembers(text, scan(text), names) };
+};
+
+/** The same for each item of a page. */
+export const pageWithRaw = <T, P extends Page<T> = Page<T>>(...names: string[]) => async (target: string, signal?: AbortSignal): Promise<P & Page<T & Raw>> => {
+    const text = await askText("GET", target, undefined, signal), nodes = member(text, scan(text), "items")?.items ?? [], page = JSON.parse(text) as P;
+    return { ...page, items: page.items.map((it, index) => ({ ...it, raw: rawMembers(text, nodes[index], names) })) };
+};
 
 /** Calls back with news, at most once in `everyMs`; the latest function counts. */
 export function useNews(isMine: (digest: Digest) => boolean, act: (digest: Digest) => void, everyMs: number | (() => number) = 1000): void {

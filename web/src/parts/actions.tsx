@@ -5,7 +5,7 @@ import { ask, askText, send } from "../base/api";
 import { go } from "../base/place";
 import { plural, quoted, shortId, words } from "../base/text";
 import { durationMs } from "../base/time";
-import type { Instance, InstanceRow, JobRow, StepRow, Why } from "../base/types";
+import type { Instance, InstanceRow, JobRow, Page, RegistryEntry, StepRow, Why } from "../base/types";
 import { actor, may } from "../base/who";
 import { member, rawOf, scan } from "../base/scan";
 import { existingCli, existingField, existingOf, startForm } from "./start";
@@ -21,7 +21,7 @@ const REASON: Field = { name: "reason", label: "Reason", kind: "area", isRequire
 
 interface Verb {
     title: string;
-    sentence: (it: Subject, steps: StepRow[]) => string;
+    sentence: (it: Subject, steps: StepRow[], whys: Why[]) => string;
     fields?: Field[];
     isDanger?: boolean;
     isTyped?: boolean;
@@ -49,10 +49,11 @@ const VERBS: Record<string, Verb> = {
     },
     resume: {
         title: "Resume", statuses: ["paused"], done: "Resumed", cli: (id) => `cairn resume ${id}`,
-        sentence: (_, steps) => {
+        sentence: (_, steps, whys) => {
             const failed = steps.find((it) => it.status === "failed");
-            const held = steps.filter((it) => it.status === "paused").length;
-            return failed ? `${failed.name} is called again with fresh attempts.` : `Resume? ${held} held ${held === 1 ? "step goes" : "steps go"} on.`;
+            // Steps keep their status while they are held: the server counts them.
+            const held = whys.find((it) => it.code === "paused_by")?.values["n"];
+            return failed ? `${failed.name} is called again with fresh attempts.` : typeof held === "number" ? `Resume? ${held} held ${held === 1 ? "step goes" : "steps go"} on.` : "Resume? What is held goes on.";
         },
     },
     "resume-force": {
@@ -90,12 +91,12 @@ async function decidedBy(id: string, step: string): Promise<string> {
     return found ? `Already ${found.decision === "confirmed" ? "approved" : "rejected"} by ${found.by}.` : statusNow(`/v1/instances/${id}`);
 }
 
-export function instanceAction(action: string, it: Subject, steps: StepRow[], done: () => void): void {
+export function instanceAction(action: string, it: Subject, steps: StepRow[], done: () => void, whys: Why[] = []): void {
     const verb = VERBS[action];
     if (!verb) return;
     sheet.value = {
         explain: () => statusNow(`/v1/instances/${it.id}`),
-        action, title: `${verb.title} ${nameOf(it)}`, sentence: verb.sentence(it, steps), confirm: verb.title.split(" ")[0]!, isDanger: !!verb.isDanger,
+        action, title: `${verb.title} ${nameOf(it)}`, sentence: verb.sentence(it, steps, whys), confirm: verb.title.split(" ")[0]!, isDanger: !!verb.isDanger,
         fields: verb.fields ?? [], hasBy: !!verb.fields, isByOptional: action === "pause", done, cli: (values) => verb.cli(it.id, values),
         ...(verb.isTyped ? { typed: it.key || shortId(it.id) } : {}),
         send: async (values) => {
@@ -259,21 +260,26 @@ export function jobAction(action: string, it: Pick<JobRow, "id" | "type">, done:
     };
 }
 
-export function typeAction(type: string, isEnabled: boolean, runtime: string, done: () => void): void {
+/** An entry is written whole, so what it says is asked for first. */
+async function registryEntry(type: string): Promise<RegistryEntry | undefined> {
+    for (let cursor = ""; ;) {
+        const page = await ask<Page<RegistryEntry>>(`/v1/registry?limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`), found = page.items.find((it) => it.workflow_name === type);
+        if (found || !page.next) return found;
+        cursor = page.next;
+    }
+}
+
+export async function typeAction(type: string, isEnabled: boolean, done: () => void): Promise<void> {
+    const { runtime = "", description = null } = await registryEntry(type).catch(() => undefined) ?? {};
     sheet.value = {
         action: isEnabled ? "type-enable" : "type-disable", title: `Switch ${type} ${isEnabled ? "on" : "off"}`, confirm: isEnabled ? "Switch on" : "Switch off", isDanger: !isEnabled, done,
         sentence: isEnabled ? `Workers may claim ${type} again.` : `Nobody can claim ${type} from now on; what runs goes on.`,
+        cli: () => `cairn registry set ${quoted(type)} --runtime ${quoted(runtime)} --${isEnabled ? "enable" : "disable"}${description === null ? "" : ` --description ${quoted(description)}`}`,
         send: async () => {
-            await send("PUT", `/v1/registry/${encodeURIComponent(type)}`, { runtime, is_enabled: isEnabled });
+            await send("PUT", `/v1/registry/${encodeURIComponent(type)}`, { runtime, is_enabled: isEnabled, description });
             return { text: `${type} is ${isEnabled ? "on" : "off"}` };
         },
     };
-}
-
-/** An entry is written whole, so its runtime is asked for first. */
-export async function enableType(type: string, done: () => void): Promise<void> {
-    const page = await ask<{ items: { type?: string; name?: string; runtime: string }[] }>("/v1/registry?limit=1000");
-    typeAction(type, true, page.items.find((it) => (it.name ?? it.type) === type)?.runtime ?? "", done);
 }
 
 /** Where the limit stands that a task waits for. */
@@ -291,9 +297,9 @@ export async function act(action: string, it: Instance, why: Why, steps: StepRow
         return;
     }
     if (action === "start-again") return startAgain(it);
-    if (action === "type-enable") return enableType(String(values["type"] ?? why.values["type"] ?? ""), done);
+    if (action === "type-enable") return typeAction(String(values["type"] ?? why.values["type"] ?? ""), true, done);
     if (action === "workers") return go("workers");
     if (action === "limit") return go(limitPlace(why));
     if (action === "about" || action === "doctor") return go("settings");
-    instanceAction(action === "force" ? "resume-force" : action, it, steps, done);
+    instanceAction(action === "force" ? "resume-force" : action, it, steps, done, [why]);
 }

@@ -171,6 +171,6 @@ export function BulkBar({ on, ids, filter, matching, actions, clear, exportIds, 
 
 export default function BulkScreen({ id }: { id: string }) {
     const answer = useAsk<Bulk>(`/v1/bulk/${encodeURIComponent(id)}`);
-    const title = answer.data ? `${capital(answer.data.action)} · ${THINGS[answer.data.on]?.[1] ?? answer.data.on}` : "Bulk action";
+    const title = answer.data ? `${capital(answer.data.action)} · ${THINGS[answer.data.on as BulkOn]?.[1] ?? answer.data.on}` : "Bulk action";
     return <section data-testid="bulk" data-id={id}><div class="row head"><h1>{title}</h1></div><div class="card"><BulkProgress id={id} /></div></section>;
 }

@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from "preact/hooks";
 import { ask, askText } from "../base/api";
-import { useAsk } from "../base/ask";
+import { useAsk, withRaw, type Raw } from "../base/ask";
 import { eachElement, namesBefore, type Element } from "../base/layout";
 import { here, setQuery } from "../base/place";
 import { format, member, rawOf, scan } from "../base/scan";
 import { visible, words } from "../base/text";
-import type { Decision, Event, Instance, Page, Step, StepAttempt, StepRow, Why, WhyAction } from "../base/types";
+import type { Decision, Event, Instance, Page, StepAttempt, StepRow, StepWhole, Why, WhyAction } from "../base/types";
 import { may } from "../base/who";
 import { decide, rerun, type RerunFrom } from "./actions";
 import { Command, Loading, Status, Text, Time, Took } from "./bits";
@@ -42,18 +42,15 @@ export function Attempts({ items }: { items: StepAttempt[] }) {
     if (!items.length) return <p class="muted" data-testid="empty" data-reason="none">Not called yet.</p>;
     return (
         <div class="table-wrap"><table class="rows"><tbody>{items.map((it, index) => (
-            <tr key={index} data-testid="attempt-row" data-outcome={it.outcome}><td class="num">{it.n}</td><td class="nowrap">{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td class="nowrap"><Time at={it.started_at} /></td><td class="num"><Took from={it.started_at} to={it.ended_at} /></td>
-                <td>{words(it.outcome)}</td><td class="bad wide"><Text text={it.error ?? ""} /></td></tr>))}</tbody></table></div>
+            <tr key={index} data-testid="attempt-row" data-outcome={it.outcome ?? "running"}><td class="num">{it.n}</td><td class="nowrap">{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td class="nowrap"><Time at={it.started_at} /></td><td class="num"><Took from={it.started_at} to={it.ended_at} /></td>
+                <td>{words(it.outcome ?? "running")}</td><td class="bad wide"><Text text={it.error ?? ""} /></td></tr>))}</tbody></table></div>
     );
 }
 
 /** The members of an answer as they stand in it, so that no digit is lost. */
 export function useRaw(target: string | null, names: string[]): { texts: Record<string, string> | null; again: () => void } {
-    const answer = useAsk<Record<string, string>>(target, async (where, signal) => {
-        const text = await askText("GET", where, undefined, signal), root = scan(text);
-        return Object.fromEntries(names.map((name) => { const found = member(text, root, name); return [name, found ? rawOf(text, found) : "null"]; }));
-    });
-    return { texts: answer.data, again: answer.again };
+    const answer = useAsk<Raw>(target, withRaw<object>(...names));
+    return { texts: answer.data?.raw ?? null, again: answer.again };
 }
 
 export function Payload({ id, title, text, name, none = "–" }: { id: string; title: string; text: string | undefined; name: string; none?: string }) {
@@ -100,25 +97,24 @@ function rerunFrom(instance: string, step: StepRow, steps: StepRow[], plan: Elem
     return { step: step.name, input, copied };
 }
 
-type Whole = Step & { attempts_list?: StepAttempt[]; previous_seq?: number | null; why?: Why | null };
-
 export function StepDrawer({ instance, step, steps, plan, canRerun, undo, whys, family, count, reload, act, allowed }: { instance: Instance; step: StepRow; steps: StepRow[]; plan: Element[]; canRerun: boolean; undo: string | undefined; whys: Why[]; family: Family; count: number; reload: () => void; act: (action: WhyAction, why: Why) => void; allowed: (action: string) => boolean }) {
     const hasRoute = may("GET", "/v1/steps/{id}");
     const [hasDiff, setDiff] = useState(false);
-    const whole = useAsk<Whole>(hasRoute ? `/v1/steps/${step.id}` : null);
+    const whole = useAsk<StepWhole & Raw>(hasRoute ? `/v1/steps/${step.id}` : null, withRaw<StepWhole>("metadata"));
     const events = useAsk<Page<Event>>(hasRoute ? null : `/v1/instances/${instance.id}/events?limit=1000`);
     const decisions = useAsk<Page<Decision>>(step.kind === "human" ? `/v1/instances/${instance.id}/decisions?limit=100` : null, (target, signal) => ask<Page<Decision>>(target, signal));
     useEffect(() => { if (count) { whole.again(); events.again(); decisions.again(); } }, [count]);
     const attempts = whole.data?.attempts_list ?? attemptsOf(events.data?.items ?? [], step.name);
     const close = () => setQuery({ step: null, attempt: null });
     const at = steps.findIndex((it) => it.seq === step.seq), next = steps[at + 1], before = steps[at - 1];
-    const previous = whole.data?.previous_seq ? steps.find((it) => it.seq === whole.data!.previous_seq) : before;
+    // Of a server that says whose output went in, nothing is guessed.
+    const previous = hasRoute ? steps.find((it) => it.seq === whole.data?.previous_seq) : before;
     const mine = whole.data?.why ? [whole.data.why] : whys.filter((it) => it.seq === step.seq);
     const allowedHere = (action: string) => action !== "approve" && action !== "reject" && allowed(action);
     const canDecide = step.status === "waiting_decision" && may("POST", "/v1/instances/{id}/steps/{step}/decision");
     const asked = { id: instance.id, key: instance.key ?? null, step: step.name };
     const decision = decisions.data?.items.filter((it) => it.step === step.name).at(-1);
-    const metadata = whole.data?.metadata, isCalled = step.kind === "task" || step.kind === "function";
+    const metadata = whole.data?.raw["metadata"] ?? "null", isCalled = step.kind === "task" || step.kind === "function";
     return (
         <Drawer title={<><Text text={step.name} /> <Status status={step.status} of="step" /></>} onClose={close}>
             <p class="row"><span class="muted">{family.get(step.seq)?.tally ? "map" : words(step.kind)}{step.handler && <> · <Text text={step.handler} mono /></>}</span>
@@ -126,7 +122,7 @@ export function StepDrawer({ instance, step, steps, plan, canRerun, undo, whys, 
             {mine.length > 0 ? <WhyBox whys={mine} allowed={allowedHere} act={act} /> : note(step) && <p class="note">{note(step)}</p>}
             {canDecide && <div class="row"><button type="button" class="primary" data-testid="action-approve" onClick={() => decide(true, asked, reload)}>Approve</button>
                 <button type="button" data-testid="action-reject" onClick={() => decide(false, asked, reload)}>Reject</button></div>}
-            {canRerun && step.kind !== "join" && <div class="row"><button type="button" data-testid="action-rerun" onClick={() => void rerun(instance as never, rerunFrom(instance.id, step, steps, plan, previous))}>Rerun from here</button></div>}
+            {canRerun && step.kind !== "join" && <div class="row"><button type="button" data-testid="action-rerun" disabled={hasRoute && !whole.data && !whole.error} onClick={() => void rerun(instance as never, rerunFrom(instance.id, step, steps, plan, previous))}>Rerun from here</button></div>}
             {decision && <p class="note" data-testid="decision">{decision.decision === "confirmed" ? "Approved" : "Rejected"} by <b><Text text={decision.by} /></b> <Time at={decision.at} />{decision.comment && <>: <Text text={decision.comment} /></>}</p>}
             <dl class="facts">
                 <dt>started</dt><dd><Time at={step.started_at} /></dd><dt>ended</dt><dd><Time at={step.finished_at} />{step.started_at && step.finished_at && <span class="muted">, took <Took from={step.started_at} to={step.finished_at} /></span>}</dd>
@@ -143,7 +139,7 @@ export function StepDrawer({ instance, step, steps, plan, canRerun, undo, whys, 
             {previous && step.input_preview !== null && <p><button type="button" class="quiet" data-testid="diff-input" aria-expanded={hasDiff} onClick={() => setDiff(!hasDiff)}>Compare with the output of {visible(previous.name)}</button></p>}
             {hasDiff && previous && <InputDiff instance={instance.id} step={step} previous={previous} />}
             <RemotePayload key={`out${step.id}${step.status}`} id="payload-output" title="Output" route={`/v1/steps/${step.id}/output`} size={step.output_preview === null ? 0 : step.output_bytes} name={`${step.name}-output`} none={step.finished_at ? "None." : "Not there yet."} otherwise={(signal) => fromList(instance.id, step.seq, "output", signal)} />
-            {metadata !== null && metadata !== undefined && <Payload id="payload-metadata" title="Metadata" text={JSON.stringify(metadata)} name={`${step.name}-metadata`} />}
+            {metadata !== "null" && <Payload id="payload-metadata" title="Metadata" text={metadata} name={`${step.name}-metadata`} />}
             <p><a href={here({ tab: "events", of: step.name, step: null })}>Events of this step</a></p>
             <Command text={`cairn show ${instance.id}`} />
         </Drawer>

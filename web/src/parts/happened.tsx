@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useEvery } from "../base/ask";
+import { pageWithRaw, useEvery, type Raw } from "../base/ask";
 import type { Element } from "../base/layout";
 import { here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
@@ -70,15 +70,16 @@ export function Steps({ rows, family }: { rows: TreeRow[]; family: Family }) {
 
 // ---- events ----------------------------------------------------------------------------------------
 
-function Data({ value }: { value: unknown }) {
-    if (value === null || value === undefined || (typeof value === "object" && !Object.keys(value as object).length)) return null;
-    const text = JSON.stringify(value);
+function Data({ text = "null" }: { text: string | undefined }) {
+    if (text === "null" || text === "{}" || text === "[]") return null;
     return text.length < 90 ? <code class="muted">{visible(text)}</code> : <details><summary class="mono muted">{visible(text.slice(0, 80))} …</summary><Json text={text} /></details>;
 }
 
+const withData = <T,>() => pageWithRaw<T>("data");
+
 export function Events({ of, count }: { of: string; count: number }) {
     const [order, setOrder] = useState<"newest" | "oldest">("newest");
-    const page = usePages<Event>(`${of}/events?order=${order}`, 200);
+    const page = usePages<Event & Raw>(`${of}/events?order=${order}`, 200, withData<Event>());
     useEffect(() => { if (count) page.again(); }, [count]);
     const step = one(query.value, "of"), type = one(query.value, "type"), linked = one(query.value, "event");
     useEffect(() => { if (linked) document.getElementById(`event-${linked}`)?.scrollIntoView({ block: "center" }); }, [linked, page.items.length > 0]);
@@ -86,10 +87,10 @@ export function Events({ of, count }: { of: string; count: number }) {
     const types = [...new Set(page.items.map((it) => it.type))].sort(), names = [...new Set(page.items.map((it) => it.step).filter((it): it is string => !!it))].sort();
     if (page.error && !page.items.length) return <Failure error={page.error} again={page.again} />;
     if (page.isAsking && !page.items.length) return <Loading />;
-    const draw = (it: Event) => (
+    const draw = (it: Event & Raw) => (
         <tr key={it.id} id={`event-${it.id}`} data-testid="event-row" data-type={it.type} data-step={it.step ?? ""} data-event={it.id} class={linked === it.id ? "marked" : undefined}>
             <td class="c-time"><a href={here({ tab: "events", event: it.id })} aria-label="Link to this event">#</a> <Time at={it.at} /></td><td class="c-key mono">{it.type}</td>
-            <td>{it.step && <Text text={it.step} />}</td><td class="wide"><Data value={it.data} /></td>
+            <td>{it.step && <Text text={it.step} />}</td><td class="wide"><Data text={it.raw["data"]} /></td>
         </tr>
     );
     return (
@@ -114,7 +115,7 @@ const LEVELS = ["debug", "info", "warn", "error"];
 const LOGS_MAX = 20_000, LOGS_MS = 5000;
 
 export function Logs({ id, count, isRunning }: { id: string; count: number; isRunning: boolean }) {
-    const page = usePages<Log>(`/v1/instances/${id}/logs`, 1000);
+    const page = usePages<Log & Raw>(`/v1/instances/${id}/logs`, 1000, withData<Log>());
     const [text, setText] = useState("");
     const [isFollowing, setFollowing] = useState(true);
     const end = useRef<HTMLDivElement>(null);
@@ -134,9 +135,9 @@ export function Logs({ id, count, isRunning }: { id: string; count: number; isRu
     if (page.isAsking && !page.items.length) return <Loading />;
     if (!page.items.length) return <div data-testid="logs"><Empty reason="none"><p>It has logged nothing.</p></Empty></div>;
     const names = [...new Set(page.items.map((it) => it.step).filter((it): it is string => !!it))], most = Math.max(1, ...page.items.map((it) => it.attempt));
-    const draw = (it: Log) => (
+    const draw = (it: Log & Raw) => (
         <tr key={it.id} data-testid="log-row" data-level={it.level}><td class="c-time"><Time at={it.at} /></td><td class={it.level === "error" ? "bad" : it.level === "warn" ? "warn" : "muted"}>{it.level}</td>
-            <td>{it.step && <Text text={it.step} />}{it.attempt > 1 && <span class="muted"> call {it.attempt}</span>}</td><td class="wide"><Text text={it.message} /> <Data value={it.data} /></td></tr>
+            <td>{it.step && <Text text={it.step} />}{it.attempt > 1 && <span class="muted"> call {it.attempt}</span>}</td><td class="wide"><Text text={it.message} /> <Data text={it.raw["data"]} /></td></tr>
     );
     return (
         <div data-testid="logs">

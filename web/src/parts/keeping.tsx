@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { send } from "../base/api";
-import { useAsk, useNews } from "../base/ask";
+import { pageWithRaw, useAsk, useNews, type Raw } from "../base/ask";
 import { plural, quoted, shortId, words } from "../base/text";
 import { durationMs, exactDuration } from "../base/time";
 import type { OutboxEntry, Page } from "../base/types";
@@ -71,19 +71,22 @@ function Held({ it }: { it: OutboxEntry }) {
     return it.claimed_until ? <span>{it.claimed_by ? <>with <Text text={it.claimed_by} />, </> : "again "}<Time at={it.claimed_until} /></span> : <span>ready</span>;
 }
 
-function Entries({ items, id }: { items: OutboxEntry[]; id: string }) {
+type Entry = OutboxEntry & Raw;
+const withPayload = pageWithRaw<OutboxEntry>("payload");
+
+function Entries({ items, id }: { items: Entry[]; id: string }) {
     return (
         <div class="table-wrap"><table class="rows"><thead><tr><th>event</th><th>instance</th><th class="right">tries</th><th class="wide">last error</th><th>state</th><th class="right">sent out</th><th /></tr></thead><tbody>{items.map((it) => (
             <tr key={it.id} data-testid={id} data-id={it.id}><td class="c-key"><Text text={it.event} /></td><td data-label="instance"><a href={`instances/${it.instance_id}?tab=io`} class="mono">…{shortId(it.instance_id)}</a> <span class="muted"><Text text={it.step} /></span></td>
                 <td class="right num" data-label="tries">{it.attempts}</td><td class="clip bad"><Text text={it.last_error ?? ""} /></td><td><Held it={it} /></td><td class="right c-time"><Time at={it.created_at} /></td>
-                <td class="right"><Copy text={JSON.stringify(it.payload)} id="copy-payload" label="Copy the payload" /></td></tr>))}</tbody></table></div>
+                <td class="right"><Copy text={it.raw["payload"]!} id="copy-payload" label="Copy the payload" /></td></tr>))}</tbody></table></div>
     );
 }
 
 const countOf = (page: Page<OutboxEntry> | null): string => !page ? "" : `${page.items.length}${page.next ? "+" : ""}`;
 
 export function DeliveryPart() {
-    const waiting = useAsk<Page<OutboxEntry>>(`/v1/outbox?limit=${LIMIT}`), dead = useAsk<Page<OutboxEntry>>(`/v1/outbox?status=dead&limit=${LIMIT}`);
+    const waiting = useAsk<Page<Entry>>(`/v1/outbox?limit=${LIMIT}`, withPayload), dead = useAsk<Page<Entry>>(`/v1/outbox?status=dead&limit=${LIMIT}`, withPayload);
     useNews((digest) => digest.instances.length > 0, () => { waiting.again(); dead.again(); }, 10_000);
     const error = waiting.error ?? dead.error;
     if (error && !(waiting.data && dead.data)) return <Failure error={error} again={() => { waiting.again(); dead.again(); }} />;

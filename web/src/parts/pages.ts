@@ -8,13 +8,13 @@ import type { Page } from "../base/types";
 interface Paged<T> { items: T[]; next: string | null; error: ApiError | null; isAsking: boolean; older: () => void; again: () => void; newer: () => void }
 
 /** Pages that add up; `again` reads as many as are shown, `newer` what has come behind the last one where the oldest come first. */
-export function usePages<T extends { id: string }>(target: string, size: number): Paged<T> {
+export function usePages<T extends { id: string }>(target: string, size: number, readPage: (target: string, signal?: AbortSignal) => Promise<Page<T>> = ask): Paged<T> {
     const [state, setState] = useState<{ items: T[]; next: string | null; error: ApiError | null; isAsking: boolean }>({ items: [], next: null, error: null, isAsking: true });
     const count = useRef(size);
     const read = async (target: string, from: T[], cursor: string | null, wanted: number, signal?: AbortSignal) => {
         let items = from, next = cursor;
         do {
-            const page = await ask<Page<T>>(`${target}${target.includes("?") ? "&" : "?"}limit=${size}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, signal);
+            const page = await readPage(`${target}${target.includes("?") ? "&" : "?"}limit=${size}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, signal);
             items = [...items, ...page.items];
             next = page.next ?? null;
         } while (next && items.length < wanted);

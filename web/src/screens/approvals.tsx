@@ -2,11 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useRef, useState } from "preact/hooks";
-import { askText } from "../base/api";
-import { useAsk, useNews } from "../base/ask";
+import { pageWithRaw, useAsk, useNews, type Raw } from "../base/ask";
 import { query, setQuery } from "../base/place";
 import { one } from "../base/query";
-import { member, rawOf, scan } from "../base/scan";
 import type { Approval, Decided, Page } from "../base/types";
 import { actor, may } from "../base/who";
 import { decide } from "../parts/actions";
@@ -14,7 +12,7 @@ import { Empty, Failure, Loading, Text, Time, Until } from "../parts/bits";
 import { Icon } from "../parts/icons";
 import { Json } from "../parts/json";
 
-interface Card extends Approval { raw: string }
+type Card = Approval & Raw;
 interface Answer { items: Card[]; n: number; next: string | null }
 
 /** Longer inputs are folded. */
@@ -22,11 +20,8 @@ const SMALL = 2048, STAYS_MS = 5000;
 
 /** With each input as it stands in the answer. */
 async function cards(target: string, signal: AbortSignal): Promise<Answer> {
-    const text = await askText("GET", target, undefined, signal), root = scan(text);
-    const nodes = member(text, root, "items")?.items ?? [];
-    const page = JSON.parse(text) as Page<Approval> & { n?: number };
-    const items = page.items.map((it, index) => { const input = nodes[index] && member(text, nodes[index], "input"); return { ...it, raw: input ? rawOf(text, input) : "null" }; });
-    return { items, n: page.n ?? items.length, next: page.next ?? null };
+    const page = await pageWithRaw<Approval, Page<Approval> & { n?: number }>("input")(target, signal);
+    return { items: page.items, n: page.n ?? page.items.length, next: page.next ?? null };
 }
 
 const keyOf = (it: { instance_id: string; seq: number }): string => `${it.instance_id}/${it.seq}`;
@@ -54,7 +49,7 @@ export default function Approvals() {
     for (const it of page.data.items) known.current.set(keyOf(it), it);
     const gone = Object.values(lately).map((it) => it.card).filter((it) => !there.has(keyOf(it)));
     const all = [...page.data.items, ...gone];
-    const items = sort === "oldest" ? all.sort((a, b) => a.since.localeCompare(b.since)) : all.sort((a, b) => (a.deadline_at ?? "9").localeCompare(b.deadline_at ?? "9") || a.since.localeCompare(b.since));
+    const items = all.sort((a, b) => (sort === "oldest" ? 0 : (a.deadline_at ?? "9").localeCompare(b.deadline_at ?? "9")) || (a.since ?? "").localeCompare(b.since ?? ""));
     const names = [...new Set(page.data.items.map((it) => it.workflow))];
     const done = (it: Card, what: string) => {
         const key = keyOf(it), who = actor();
@@ -74,7 +69,7 @@ export default function Approvals() {
                 <article key={keyOf(it)} class="card approval" data-testid="approval-card" data-id={it.instance_id} data-step={it.step}>
                     <header class="row between"><span><b><Text text={it.step} /></b> <span class="muted">·</span> <Text text={it.workflow} /> <span class="muted">·</span> <a href={`instances/${it.instance_id}`}><Text text={nameOf(it)} /></a></span>
                         {it.deadline_at ? <span class="muted">until <Until at={it.deadline_at} />{it.on_timeout && `, then ${/fail/.test(it.on_timeout) ? "fails" : "goes on"}`}</span> : <span class="muted">without limit</span>}</header>
-                    {it.raw.length > SMALL ? <details><summary>{it.raw.length > SMALL && "Input"}</summary><Json text={it.raw} name={nameOf(it)} /></details> : <Json text={it.raw} name={nameOf(it)} />}
+                    {it.raw["input"]!.length > SMALL ? <details><summary>Input</summary><Json text={it.raw["input"]!} name={nameOf(it)} /></details> : <Json text={it.raw["input"]!} name={nameOf(it)} />}
                     <footer class="row between"><span class="muted">asked <Time at={it.since} /></span>
                         {lately[keyOf(it)] ? <b role="status">{lately[keyOf(it)]!.text}</b> : canDecide && <span class="row">
                             <button type="button" data-testid="action-reject" onClick={() => ask(it, false)}>Reject</button>

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, askText } from "../base/api";
-import { useAsk, useEvery, useNews } from "../base/ask";
+import { pageWithRaw, useAsk, useEvery, useNews, withRaw, type Raw } from "../base/ask";
 import { eachElement, readPlan, type Element } from "../base/layout";
 import { followSubject, type LiveEvent } from "../base/live";
 import { here, query } from "../base/place";
@@ -36,11 +36,11 @@ async function allSteps(id: string, signal: AbortSignal): Promise<StepRow[]> {
 }
 
 /** Definitions never change, so each is asked for once. */
-const definitions = new Map<string, Workflow>();
-async function definition(target: string, signal: AbortSignal): Promise<Workflow> {
+const definitions = new Map<string, Workflow & Raw>();
+async function definition(target: string, signal: AbortSignal): Promise<Workflow & Raw> {
     const known = definitions.get(target);
     if (known) return known;
-    const answer = await ask<Workflow>(target, signal);
+    const answer = await withRaw<Workflow>("definition")(target, signal);
     definitions.set(target, answer);
     return answer;
 }
@@ -49,8 +49,10 @@ const isFunction = (flow: Workflow | null): boolean => !!flow && typeof flow.def
 
 // ---- tabs ------------------------------------------------------------------------------------------
 
-function Pairs<T>({ title, target, draw, none, count }: { title: string; target: string | null; draw: (item: T) => preact.ComponentChildren; none: string; count: number }) {
-    const page = useAsk<Page<T>>(target);
+const withPayload = pageWithRaw<Signal>("payload");
+
+function Pairs<T>({ title, target, read, draw, none, count }: { title: string; target: string | null; read?: (target: string, signal: AbortSignal) => Promise<Page<T>>; draw: (item: T) => preact.ComponentChildren; none: string; count: number }) {
+    const page = useAsk<Page<T>>(target, read);
     useEffect(() => { if (count) page.again(); }, [count]);
     if (!target) return null;
     return <section><h3>{title}</h3>{page.error && !page.data ? <Failure error={page.error} again={page.again} /> : !page.data ? <Loading rows={1} />
@@ -62,7 +64,7 @@ async function memberOf(id: string, name: string, signal: AbortSignal): Promise<
     return found ? rawOf(text, found) : "null";
 }
 
-function InputOutput({ id, status, count }: { id: string; status: string; count: number }) {
+function InputOutput({ id, status, steps, count }: { id: string; status: string; steps: StepRow[]; count: number }) {
     const sizes = useAsk<Page<InstanceRow>>(`/v1/instances?ids=${id}&view=row&limit=1`);
     const raw = useRaw(`/v1/instances/${id}`, ["metadata"]);
     useEffect(() => { if (count) sizes.again(); }, [count]);
@@ -76,7 +78,7 @@ function InputOutput({ id, status, count }: { id: string; status: string; count:
         </div>
         {raw.texts && raw.texts["metadata"] !== "null" && <Payload id="payload-metadata" title="Metadata" text={raw.texts["metadata"]} name={`${id}-metadata`} />}
         <div class="two">
-            <Pairs<Signal> title="Signals" target={where("signals")} none="None was sent." count={count} draw={(it) => <tr key={it.id} data-testid="signal-row" data-id={it.id}><td class="c-key"><Text text={it.event} /></td><td class="muted">{it.is_taken || it.taken_at ? <>taken{(it.step ?? it.taken_by) && <> by <Text text={(it.step ?? it.taken_by)!} /></>}</> : "kept"}</td><td class="wide mono muted clip"><Text text={JSON.stringify(it.payload ?? null).slice(0, 200)} /></td><td class="c-time"><Time at={it.received_at} /></td></tr>} />
+            <Pairs<Signal & Raw> title="Signals" target={where("signals")} read={withPayload} none="None was sent." count={count} draw={(it) => <tr key={it.id} data-testid="signal-row" data-id={it.id}><td class="c-key"><Text text={it.event} /></td><td class="muted">{it.taken_by === null ? "kept" : <>taken by <a href={here({ step: String(it.taken_by) })}><Text text={steps.find((step) => step.seq === it.taken_by)?.name ?? `step ${it.taken_by}`} /></a></>}</td><td class="wide mono muted clip"><Text text={it.raw["payload"]!.slice(0, 200)} /></td><td class="c-time"><Time at={it.received_at} /></td></tr>} />
             <Pairs<OutboxEntry> title="Outbound events" target={where("outbox")} none="None was sent out." count={count} draw={(it) => <tr key={it.id} data-testid="outbox-row" data-id={it.id}><td class="c-key"><Text text={it.event} /></td><td class={it.dead_at ? "bad" : "muted"}>{it.acknowledged_at ? "delivered" : it.dead_at ? `given up after ${plural(it.attempts, "try", "tries")}` : it.attempts ? `${plural(it.attempts, "try", "tries")} failed` : "open"}</td><td class="c-time"><Time at={it.created_at} /></td></tr>} />
         </div></>
     );
@@ -179,7 +181,7 @@ export default function Instance({ id }: { id: string }) {
     const hasOwner = !!it?.parent || (!!it?.source && it.workflow.includes(":"));
     const owner = useAsk<{ row: InstanceRow | undefined }>(hasOwner ? `${it!.parent ?? ""} ${it!.source ?? ""}` : null, (_, signal) => ownerOf(it!, signal));
     const parent = owner.data?.row, map = mapOf(it, parent), flowName = map === null ? it?.workflow ?? "" : parent!.workflow;
-    const flow = useAsk<Workflow>(it && (!hasOwner || owner.data || owner.error) ? `/v1/workflows/${encodeURIComponent(flowName)}/${it.version}` : null, definition);
+    const flow = useAsk<Workflow & Raw>(it && (!hasOwner || owner.data || owner.error) ? `/v1/workflows/${encodeURIComponent(flowName)}/${it.version}` : null, definition);
     const plan = useMemo(() => planOf(flow.data, map), [flow.data, map]);
     const rows = useMemo(() => tree(plan, steps.data ?? []), [plan, steps.data]);
     const undo = useMemo(() => undoers(plan), [plan]);
@@ -201,7 +203,7 @@ export default function Instance({ id }: { id: string }) {
         if (action === "signal") signalAction(it as never, [...new Set((steps.data ?? []).filter((step) => step.waiting_event).map((step) => step.waiting_event!))], reload);
         else if (action === "rerun") void rerun(it as never, null);
         else if (action === "start-again") void startAgain(it as never);
-        else instanceAction(action, it as never, (steps.data ?? []).map((step) => ({ ...step, has_compensation: undo.has(step.name) })), reload);
+        else instanceAction(action, it as never, (steps.data ?? []).map((step) => ({ ...step, has_compensation: undo.has(step.name) })), reload, reasons);
     };
     const chosen = steps.data?.find((step) => String(step.seq) === one(query.value, "step"));
     const doWhy = (action: { action: string; values: Record<string, unknown> }, why: Why) => void act(action.action, it, why, steps.data ?? [], action.values, reload);
@@ -233,8 +235,8 @@ export default function Instance({ id }: { id: string }) {
             {tab === "steps" && (steps.data ? <Steps rows={rows} family={family} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
             {tab === "events" && <Events of={`/v1/instances/${id}`} count={count} />}
             {tab === "logs" && <Logs id={id} count={count} isRunning={it.status === "running"} />}
-            {tab === "io" && <InputOutput id={id} status={it.status} count={count} />}
-            {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>{map === null ? "As it is kept" : "The workflow that it is a part of"}</h3><Json text={JSON.stringify(flow.data.definition)} name={it.workflow} /></div>}
+            {tab === "io" && <InputOutput id={id} status={it.status} steps={steps.data ?? []} count={count} />}
+            {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>{map === null ? "As it is kept" : "The workflow that it is a part of"}</h3><Json text={flow.data.raw["definition"]!} name={it.workflow} /></div>}
             {chosen && <StepDrawer key={chosen.seq} instance={it} step={chosen} steps={steps.data ?? []} plan={plan} canRerun={buttons.includes("rerun") && !isCode} undo={undo.get(chosen.name)} whys={reasons} family={family} count={count} reload={reload} act={doWhy} allowed={allowed} />}
         </section>
     );

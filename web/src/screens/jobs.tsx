@@ -11,7 +11,7 @@ import { writeQuery } from "../base/query";
 import { oneLine, visible } from "../base/text";
 import type { Event, Job as JobType, JobRow, Page } from "../base/types";
 import { hasFeature, may } from "../base/who";
-import { ACTION_NAMES, enableType, jobAction, jobActions, jobAdd, limitPlace, rawMember } from "../parts/actions";
+import { ACTION_NAMES, jobAction, jobActions, jobAdd, limitPlace, rawMember, typeAction } from "../parts/actions";
 import { Command, Copy, Failure, Id, Loading, Status, Text, Time } from "../parts/bits";
 import { attemptsOf, Attempts, RemotePayload } from "../parts/drawer";
 import { Events } from "../parts/happened";
@@ -89,7 +89,7 @@ export function Job({ id }: { id: string }) {
             <p class="crumbs"><a href="jobs">‹ Jobs</a></p>
             <div class="row head"><h1><Text text={it.type} /></h1><span class="nowrap"><Id id={id} /><Copy text={id} label="Copy the id" /></span><Status status={it.status} of="job" isDue={isDue(it)} id="job-status" />
                 {it.idempotency_key && <span>key <Text text={it.idempotency_key} /></span>}<span class="muted"><Time at={it.created_at} prefix="created " /></span></div>
-            {it.why ? <WhyBox whys={[it.why]} more={it.status === "failed" && it.error_group && may("GET", "/v1/errors") && <a data-testid="same-error" data-group={it.error_group} href={`dead?tab=jobs&group=${it.error_group}`}>Its error group</a>} allowed={(action) => buttons.includes(action) || ["workers", "limit", "about"].includes(action) || (action === "type-enable" && may("PUT", "/v1/registry/{name}"))} act={(action, why) => action.action === "limit" ? go(limitPlace(why)) : action.action === "type-enable" ? void enableType(it.type, reload) : action.action === "workers" ? go("workers") : action.action === "about" ? go("settings") : jobAction(action.action, it, reload)} />
+            {it.why ? <WhyBox whys={[it.why]} more={it.status === "failed" && it.error_group && may("GET", "/v1/errors") && <a data-testid="same-error" data-group={it.error_group} href={`dead?tab=jobs&group=${it.error_group}`}>Its error group</a>} allowed={(action) => buttons.includes(action) || ["workers", "limit", "about"].includes(action) || (action === "type-enable" && may("PUT", "/v1/registry/{name}"))} act={(action, why) => action.action === "limit" ? go(limitPlace(why)) : action.action === "type-enable" ? void typeAction(it.type, true, reload) : action.action === "workers" ? go("workers") : action.action === "about" ? go("settings") : jobAction(action.action, it, reload)} />
                 : it.last_error && <section class="why-box"><div class="why u-failing" data-testid="why"><p data-testid="why-text"><Text text={it.last_error} /></p></div></section>}
             <div class="row actions">{buttons.map((action) => <button key={action} type="button" class={action === "job-retry" ? "primary" : undefined} data-testid={`action-${action}`} onClick={() => jobAction(action, it, reload)}>{ACTION_NAMES[action]}</button>)}
                 {may("POST", "/v1/jobs") && <button type="button" data-testid="action-job-add" onClick={() => void rawMember(`/v1/jobs/${id}`, "payload").then((payload) => jobAdd(it.type, payload))}>Add again</button>}</div>

@@ -95,7 +95,7 @@ const Errors = ({ items }: { items: ErrorGroup[] }) => (
             <tr key={it.group} data-testid="error-row" data-group={it.group}><td class="clip"><a class="row-link" href={placeOfGroup(it)}><Text text={it.step ?? it.type ?? ""} /> <span class="beside"><Text text={oneLine(it.sample || it.pattern)} /></span></a></td><td class="right num">{grouped(it.n)}</td></tr>))}</tbody></table>}</section>
 );
 
-const Recent = ({ items }: { items: InstanceRow[] }) => (
+const Recent = ({ items }: { items: OverviewAnswer["recent"] }) => (
     <section class="card"><h2>Recently ended</h2>
         {!items.length ? <Empty reason="none"><p>Nothing has ended yet.</p></Empty> : <table class="rows inner"><tbody>{items.map((it) => (
             <tr key={it.id} data-testid="recent-row" data-id={it.id} data-status={it.status}><td class="c-status"><Status status={it.status} /></td><td class="c-key"><a class="row-link" href={`instances/${it.id}`}><Text text={it.key ?? `…${it.id.slice(-8)}`} /></a></td><td class="c-flow"><Text text={it.workflow} /></td><td class="right"><Took from={it.started_at} to={it.finished_at} /></td><td class="right c-time"><Time at={it.finished_at ?? it.created_at} /></td></tr>))}</tbody></table>}</section>

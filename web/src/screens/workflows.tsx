@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
 import { ApiError, ask, send } from "../base/api";
-import { useAsk, useEvery, useNews } from "../base/ask";
+import { useAsk, useEvery, useNews, withRaw, type Raw } from "../base/ask";
 import { changes } from "../base/changes";
 import { eachElement, opened, readPlan, type Element } from "../base/layout";
 import { go, here, query, setQuery } from "../base/place";
@@ -16,7 +16,7 @@ import { instanceAction, startForm } from "../parts/actions";
 import { Copy, Empty, Failure, groupOf, iconOf, Loading, Status, Tabs, Text, Time } from "../parts/bits";
 import { Graph } from "../parts/graph";
 import { Icon } from "../parts/icons";
-import { Difference, Json } from "../parts/json";
+import { Difference, Json, pretty } from "../parts/json";
 import { countText } from "../parts/list";
 import { Outline } from "../parts/outline";
 import { sheet } from "../parts/sheet";
@@ -207,6 +207,8 @@ function Handlers({ name, plan }: { name: string; plan: Element[] }) {
     );
 }
 
+const withDefinition = withRaw<WorkflowType>("definition");
+
 async function versionsOf(target: string, signal: AbortSignal): Promise<{ version: number }[]> {
     if (hasSummary()) return (await ask<{ items?: { version: number }[]; versions?: { version: number }[] }>(`/v1/workflows/${encodeURIComponent(target)}`, signal).then((it) => it.items ?? it.versions ?? []));
     return (await all("/v1/workflows", signal)).filter((it) => it.name === target);
@@ -214,7 +216,7 @@ async function versionsOf(target: string, signal: AbortSignal): Promise<{ versio
 
 export function Workflow({ name, version, kind }: { name: string; version: string; kind: Kind }) {
     const number = version === "latest" ? "0" : version;
-    const flow = useAsk<WorkflowType>(`/v1/workflows/${encodeURIComponent(name)}/${number}`);
+    const flow = useAsk<WorkflowType & Raw>(`/v1/workflows/${encodeURIComponent(name)}/${number}`, withDefinition);
     const versions = useAsk<{ version: number }[]>(name, versionsOf);
     const recent = useAsk<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&limit=20&view=row`);
     useNews((digest) => digest.instances.length > 0, recent.again, 5000);
@@ -240,7 +242,7 @@ export function Workflow({ name, version, kind }: { name: string; version: strin
             <Tabs chosen={tab} items={tabs.map((name) => ({ name, href: here({ tab: name }), label: label[name] }))} />
             {tab === "graph" && <Graph plan={drawn} steps={[]} />}
             {tab === "grid" && <Grid name={name} version={it.version} />}
-            {tab === "file" && <div data-testid="definition"><Outline plan={plan} /><h3>As it is kept</h3><Json text={JSON.stringify(it.definition)} name={`${name}-${it.version}`} /></div>}
+            {tab === "file" && <div data-testid="definition"><Outline plan={plan} /><h3>As it is kept</h3><Json text={it.raw["definition"]!} name={`${name}-${it.version}`} /></div>}
             {tab === "handlers" && <Handlers name={name} plan={plan} />}
             {tab === "instances" && (!recent.data ? <Loading /> : !recent.data.items.length ? <Empty reason="none"><p>No instance has been started.</p></Empty> : <div class="table-wrap"><table class="rows"><tbody>{recent.data.items.map((row) => (
                 <tr key={row.id} data-testid="instance-row" data-id={row.id} data-status={row.status}><td class="c-status"><Status status={row.status} /></td><td class="c-key"><a class="row-link" href={`instances/${row.id}`}><Text text={row.key ?? `…${row.id.slice(-8)}`} /></a></td><td class="c-flow muted">v{row.version}</td><td class="c-why clip">{row.why && <WhyLine why={row.why} />}</td><td class="right c-time"><Time at={row.created_at} /></td></tr>))}</tbody></table>
@@ -255,7 +257,7 @@ const SIGNS = { added: "+", removed: "−", changed: "≠", moved: "↕" };
 
 export function Diff({ name }: { name: string }) {
     const a = one(query.value, "a"), b = one(query.value, "b"), route = `/v1/workflows/${encodeURIComponent(name)}`;
-    const before = useAsk<WorkflowType>(`${route}/${a}`), after = useAsk<WorkflowType>(`${route}/${b}`);
+    const before = useAsk<WorkflowType & Raw>(`${route}/${a}`, withDefinition), after = useAsk<WorkflowType & Raw>(`${route}/${b}`, withDefinition);
     const versions = useAsk<{ version: number }[]>(name, versionsOf);
     const steps = (it: WorkflowType | null): unknown => (it?.definition as { steps?: unknown } | undefined)?.steps;
     const list = useMemo(() => before.data && after.data ? changes(steps(before.data), steps(after.data)) : [], [before.data, after.data]);
@@ -272,7 +274,7 @@ export function Diff({ name }: { name: string }) {
             <ul class="plain card">{list.map((it) => <li key={it.step + it.change} class={`change-line c-${it.change}`} data-testid="diff-item" data-change={it.change} data-step={it.step}><b class="sign">{SIGNS[it.change]}</b> <b><Text text={it.step} /></b> <span class="muted">{it.change}</span>
                 {it.change === "changed" && it.keys.map((key) => <div key={key.key} class="mono small-text"><Text text={key.key} />: {key.before && <del><Text text={key.before} /></del>} {key.after && <ins><Text text={key.after} /></ins>}</div>)}</li>)}</ul>
             <div class="two"><section><h3>v{a}</h3><Graph plan={plans[0]} steps={[]} changes={marks} /></section><section><h3>v{b}</h3><Graph plan={plans[1]} steps={[]} changes={marks} /></section></div>
-            <h3>As text</h3><Difference before={JSON.stringify(before.data.definition, null, 2)} after={JSON.stringify(after.data.definition, null, 2)} />
+            <h3>As text</h3><Difference before={pretty(before.data.raw["definition"]!)} after={pretty(after.data.raw["definition"]!)} />
         </section>
     );
 }
