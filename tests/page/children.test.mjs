@@ -243,8 +243,16 @@ shared("what happens if a key is known is chosen with it", async (server, { page
     await id("key").fill("other");
     await id("job-group").fill("tenant <b>");
     await id("job-debounce").fill("1h");
+    await id("priority").fill("5");
+    await id("max_attempts").fill("7");
+    await until(async () => / --priority 5 --max-attempts 7$/.test(await id("sheet").locator(".command").textContent()), "priority and attempts in the command");
     await id("sheet-confirm").click();
     await seen(id("job-in-group").getByText("tenant <b>"));
     const job = /jobs\/([0-9a-f-]{36})/.exec(page.url())[1], at = (await server.must("GET", `/v1/jobs/${job}`)).run_at;
     assert.ok(Date.parse(at) > Date.now() + 3_000_000, at);
+    await open("workflows/line/1");
+    await id("action-start").click();
+    await id("start-at").fill("2100-01-02T03:04");
+    await id("start-tags").fill("city:Oslo, size:a b");
+    await until(async () => /^cairn start line --version 1 .* --at 2100-01-0\d\S+Z --tag city=Oslo --tag 'size=a b'$/s.test(await id("sheet").locator(".command").textContent()), "version, time and tags in the command");
 }, { page: { refuses: [409] } });

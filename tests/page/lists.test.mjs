@@ -176,6 +176,10 @@ shared("found by id, beginning, key, and text of the input", async (server, { pa
     await find("Atlantis");
     await page.waitForURL(/has=Atlantis/);
     await seen(row(page, "needle-77"));
+    assert.equal(await id("count-all").count(), 0);             // nobody counts what has such a text
+    for (const run_at of [undefined, "2100-01-01T00:00:00Z"]) await server.must("POST", "/v1/jobs", { type: "c.due", run_at });
+    await open("jobs?type=c.due&due=true");
+    await becomes(() => id("count-all").textContent(), "all 1");
     await open("instances?has=nowhere-to-be-found");
     await seen(id("empty"));
 });
@@ -221,6 +225,15 @@ scenario("a busy list holds still", async (server, { page, id, open }) => {
     await server.must("POST", `/v1/instances/${second}/abort`, { by: "t", reason: "t" });
     await page.keyboard.press("p");
     await seen(page.locator(`[data-testid=instance-row][data-id="${second}"][data-status=aborted]`));
+    // Nothing enters under a pointer that rests, however long; when it has left, rows enter by themselves.
+    await page.locator("[data-testid=instance-row]").first().hover();
+    await page.evaluate(() => { const real = Date.now; Date.now = () => real() + 60_000; });
+    await begin("under-pointer");
+    await seen(id("news-pill"));
+    assert.equal(await row(page, "under-pointer").count(), 0);
+    await page.mouse.move(2, 2);
+    await begin("pointer-left");
+    await seen(row(page, "pointer-left"));
 });
 
 scenario("what a screen does not show, it does not ask for", async (server, { page, id, open, visit }) => {
@@ -312,6 +325,8 @@ scenario("workers and types: live, quiet, gone, busy, switched off, served by no
     const worker = (name, state) => page.locator(`[data-testid=worker-row][data-name=${name}][data-state=${state}]`), tester = worker("tester", "live");
     await seen(tester);
     await seen(tester.getByText("1/"));
+    await page.keyboard.press("j");
+    await becomes(() => page.evaluate(() => document.activeElement.getAttribute("data-testid")), "worker-row");
     await seen(page.locator(`[data-testid=worker-task][data-id="${task.id}"]`));
     const type = page.locator('[data-testid=type-row][data-type="k.nobody"]');
     await seen(type.getByText("not known yet"));
@@ -448,6 +463,39 @@ shared("every kind of error is shown where it belongs", async (server, { page, i
     await seen(id("approvals"));
     await open("instances/01a1e498-b1c2-7926-9196-26f6018a4f33");
     await seen(page.locator("[data-testid=error][data-code=not_found]").getByText("There is no instance"));
+    // A drawer that fails leaves the screen below it alone.
+    const stubbed = (await server.must("GET", "/v1/instances?q=stubbed&limit=1")).items[0].id;
+    await page.route("**/v1/steps/*.0", (route) => route.fulfill({ contentType: "application/json", body: '{"attempts_list": [null]}' }));
+    await open(`instances/${stubbed}?tab=steps&step=0`);
+    await seen(id("crash"));
+    await seen(id("step-row").first());
+    // What the server refuses, though it was allowed before, is asked about; its button goes.
+    await open(`instances/${stubbed}`);
+    await id("action-pause").click();
+    await page.route("**/v1/me", async (route) => { const answer = await (await route.fetch()).json(); await route.fulfill({ json: { ...answer, may: answer.may.filter((it) => !it.endsWith("/pause")) } }); });
+    await page.route("**/pause", (route) => route.fulfill({ status: 403, contentType: "application/json", body: JSON.stringify({ code: "forbidden", message: "not allowed", detail: "", hint: "" }) }));
+    await id("sheet-confirm").click();
+    await seen(id("sheet").locator("[data-testid=error][data-code=forbidden]"));
+    await gone(id("action-pause"));
+    await page.unroute("**/v1/me");
+    // While nobody looks, nothing is tried again.
+    await open("settings");
+    await page.evaluate(() => {
+        const real = window.setTimeout;
+        window.setTimeout = (act, ms, ...rest) => real(() => { act(...rest); if (ms >= 1000 && document.hidden) window.fired = true; }, ms);
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => !window.isSeen });
+    });
+    let asked = 0;
+    await page.route("**/v1/instances?**", (route) => { asked++; return route.fulfill({ status: 503, contentType: "application/json", body: JSON.stringify({ code: "busy", message: "busy", detail: "", hint: "" }) }); });
+    await visit("instances");
+    await seen(page.locator("[data-testid=banner][data-code=busy]"));
+    const before = asked;
+    await until(() => page.evaluate(() => window.fired), "the time to try again");
+    await page.evaluate(() => fetch("../healthz"));
+    assert.equal(asked, before);
+    await page.unroute("**/v1/instances?**");
+    await page.evaluate(() => { window.isSeen = true; document.dispatchEvent(new Event("visibilitychange")); });
+    await seen(row(page, "stubbed"));
     // A part that fails says so, and the rest goes on.
     await page.route("**/v1/workers", (route) => route.fulfill({ contentType: "application/json", body: '{"items": 7}' }));
     await open("workers");

@@ -73,6 +73,10 @@ shared("the keyboard alone finds, opens, acts and goes back", async (server, { p
     await seen(id("instance"));
     await page.keyboard.press("]");
     await seen(page.locator("[data-testid=tab-timeline][aria-selected=true]"));
+    await id("tab-events").click();
+    await seen(id("event-row").first());
+    await page.keyboard.press("j");
+    await becomes(() => page.evaluate(() => document.activeElement.getAttribute("data-testid")), "event-row");
     await id("action-pause").focus();
     await page.keyboard.press("Enter");
     await seen(id("sheet"));

@@ -141,6 +141,9 @@ shared("a signal is sent from the sentence, and the same id changes nothing", as
     assert.equal(await id("event").inputValue(), "payment.settled");
     await id("id").fill("pay-1");
     await id("payload").fill('{"cents": 9007199254740993}');
+    await becomes(() => id("sheet").locator(".command").textContent(), `cairn signal ${instance} payment.settled --payload '{"cents": 9007199254740993}' --id pay-1`);
+    await id("keep").uncheck();
+    await until(async () => (await id("sheet").locator(".command").textContent()).endsWith(" --no-latch"), "that it is not kept");
     await id("sheet-confirm").click();
     await seen(id("toast").getByText("Taken"));
     await is(page, "running");
@@ -243,6 +246,12 @@ shared("an action that came too late says how things stand", async (server, { pa
 shared("what failed is mended: the input is edited, and sent as it was typed", async (server, { page, id, open }) => {
     const instance = await start(server, '{"file": "prices.cvs", "n": 9007199254740993}', "mend");
     await server.dead(await server.claim("t.reserve"), "no such file");
+    const record = (await server.must("GET", "/v1/dlq?limit=100")).items.find((it) => it.instance_id === instance).id;
+    await open("");
+    await id("search").fill(record);
+    await page.locator(`[data-testid=search-result][data-id="${record}"]`).click();
+    await seen(page.locator(`[data-testid=dead-record][data-id="${record}"]`).getByText("no such file"));
+    await seen(id("dead-record").getByText("9007199254740993"));
     await open("dead");
     const row = page.locator("[data-testid=dead-row]").filter({ hasText: "prices.cvs" });
     await row.getByTestId("action-requeue-edit").click();

@@ -60,7 +60,17 @@ export function onRetry(act: () => void): () => void {
     return () => tries.delete(act);
 }
 
+/** At once, or as soon as somebody looks. */
+function whenSeen(act: () => void): void {
+    if (document.hidden) document.addEventListener("visibilitychange", act, { once: true });
+    else act();
+}
+
 let retryTimer = 0, retryWait = 1000;
+
+/** Called when the server refuses what this page thought was allowed. */
+let refused = (): void => undefined;
+export const onForbidden = (act: () => void): void => { refused = act; };
 
 function note(error: ApiError): void {
     // A store that is only written to in vain answers questions; any other may be as it should be again.
@@ -71,7 +81,7 @@ function note(error: ApiError): void {
     const wait = retryWait * (1 + Math.random() * 0.2);
     troubleUntil.value = Date.now() + wait;
     retryWait = Math.min(retryWait * 2, 30_000);
-    retryTimer = setTimeout(() => { retryTimer = 0; tries.forEach((act) => act()); }, wait) as unknown as number;
+    const timer = retryTimer = setTimeout(() => whenSeen(() => { if (retryTimer !== timer) return; retryTimer = 0; tries.forEach((act) => act()); }), wait) as unknown as number;
 }
 
 /** Another question may still be answered while this one is not. */
@@ -148,6 +158,7 @@ export async function askText(method: string, target: string, body?: string, sig
     } catch (reason) {
         if (reason instanceof ApiError) {
             if (reason.code === "unauthorized") toSignIn();
+            if (reason.code === "forbidden" && target !== "/v1/me") refused();
             note(reason);
         }
         throw reason;

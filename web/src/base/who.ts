@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { signal } from "@preact/signals";
-import { ApiError, ask } from "./api";
+import { ApiError, ask, onForbidden } from "./api";
 import { askClock, setVirtual } from "./clock";
 import { byName } from "./settings";
 import type { About, Me } from "./types";
@@ -28,6 +28,15 @@ export async function askWho(): Promise<void> {
     }
     await askClock();
 }
+
+/** A role may have changed since it was asked for: buttons that it no longer allows go away. */
+const AGAIN_MS = 5000;
+let askedAt = -AGAIN_MS;
+onForbidden(() => {
+    if (performance.now() - askedAt < AGAIN_MS) return;
+    askedAt = performance.now();
+    ask<Me>("/v1/me").then((who) => { me.value = who; }, () => undefined);
+});
 
 /** "POST /v1/instances/{id}/cancel": as the gate table has it, with {} for each segment. */
 export function may(method: string, route: string): boolean {

@@ -8,7 +8,7 @@ import { durationMs } from "../base/time";
 import type { Instance, InstanceRow, JobRow, Page, RegistryEntry, StepRow, Why } from "../base/types";
 import { actor, may } from "../base/who";
 import { member, rawOf, scan } from "../base/scan";
-import { existingCli, existingField, existingOf, startForm } from "./start";
+import { atCli, existingCli, existingField, existingOf, startForm } from "./start";
 import { sheet, type Field, type SheetSpec, type Values } from "./sheet";
 
 type Subject = Pick<InstanceRow, "id" | "key" | "status" | "workflow" | "version">;
@@ -157,7 +157,7 @@ export function signalAction(it: Subject, events: string[], done: () => void): v
             { name: "id", label: "Id", kind: "text", value: crypto.randomUUID?.() ?? String(Math.random()).slice(2), hint: "A known id changes nothing." },
             { name: "keep", label: "Keep it if nothing waits for it", kind: "check", value: "yes" },
         ],
-        cli: (values) => `cairn signal ${it.id} ${quoted(values["event"] || "EVENT")}${values["payload"] && values["payload"] !== "null" ? ` --payload ${quoted(values["payload"])}` : ""}`,
+        cli: (values) => `cairn signal ${it.id} ${quoted(values["event"] || "EVENT")}${values["payload"] && values["payload"] !== "null" ? ` --payload ${quoted(values["payload"])}` : ""}${values["id"] ? ` --id ${quoted(values["id"])}` : ""}${values["keep"] ? "" : " --no-latch"}`,
         send: async (values) => {
             const start = JSON.stringify({ event: values["event"], ...(values["id"] ? { id: values["id"] } : {}), ...(values["keep"] ? {} : { latch: "off" }) });
             const body = `${start.slice(0, -1)},"payload":${values["payload"] || "null"}}`;
@@ -226,7 +226,7 @@ export function jobAdd(type = "", payload = "{}"): void {
             { name: "run_at", label: "Not before", kind: "time" },
             { name: "max_attempts", label: "Attempts", kind: "number", value: "3" },
         ],
-        cli: (values) => `cairn job add ${quoted(values["type"] || "TYPE")} --payload ${quoted(values["payload"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}${existingCli(values)}${values["debounce"] ? ` --debounce ${quoted(values["debounce"].replaceAll(" ", ""))}` : ""}` : ""}${values["group"] ? ` --group ${quoted(values["group"])}` : ""}`,
+        cli: (values) => `cairn job add ${quoted(values["type"] || "TYPE")} --payload ${quoted(values["payload"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}${existingCli(values)}${values["debounce"] ? ` --debounce ${quoted(values["debounce"].replaceAll(" ", ""))}` : ""}` : ""}${values["group"] ? ` --group ${quoted(values["group"])}` : ""}${values["priority"] && values["priority"] !== "100" ? ` --priority ${values["priority"]}` : ""}${atCli(values["run_at"])}${values["max_attempts"] && values["max_attempts"] !== "3" ? ` --max-attempts ${values["max_attempts"]}` : ""}`,
         send: async (values) => {
             const start = JSON.stringify({ type: values["type"], priority: Number(values["priority"]), max_attempts: Number(values["max_attempts"]),
                                            ...(values["key"] ? { key: values["key"], ...existingOf(values), ...(values["debounce"] ? { debounce_ms: durationMs(values["debounce"]) } : {}) } : {}), ...(values["group"] ? { group: values["group"] } : {}), ...(values["run_at"] ? { run_at: new Date(values["run_at"]).toISOString() } : {}) });

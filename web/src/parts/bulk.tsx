@@ -102,7 +102,7 @@ export function BulkProgress({ id, whenOver }: { id: string; whenOver?: () => vo
     useNews(() => true, () => { if (!it || !isOver(it)) answer.again(); }, 1000);
     useEffect(() => {
         if (it && isOver(it)) { bulks.value = bulks.value.filter((other) => other !== id); whenOver?.(); return undefined; }
-        const timer = setInterval(answer.again, 2000);
+        const timer = setInterval(() => { if (!document.hidden) answer.again(); }, 2000);
         return () => clearInterval(timer);
     }, [it?.status]);
     if (answer.error && !it) return <Failure error={answer.error} again={answer.again} />;

@@ -88,7 +88,7 @@ export function Events({ of, count }: { of: string; count: number }) {
     if (page.error && !page.items.length) return <Failure error={page.error} again={page.again} />;
     if (page.isAsking && !page.items.length) return <Loading />;
     const draw = (it: Event & Raw) => (
-        <tr key={it.id} id={`event-${it.id}`} data-testid="event-row" data-type={it.type} data-step={it.step ?? ""} data-event={it.id} class={linked === it.id ? "marked" : undefined}>
+        <tr key={it.id} id={`event-${it.id}`} tabIndex={-1} data-testid="event-row" data-type={it.type} data-step={it.step ?? ""} data-event={it.id} class={linked === it.id ? "marked" : undefined}>
             <td class="c-time"><a href={here({ tab: "events", event: it.id })} aria-label="Link to this event">#</a> <Time at={it.at} /></td><td class="c-key mono">{it.type}</td>
             <td>{it.step && <Text text={it.step} />}</td><td class="wide"><Data text={it.raw["data"]} /></td>
         </tr>

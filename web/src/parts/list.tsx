@@ -165,13 +165,13 @@ export function useList<T extends Row>(route: string, filter: string, kind: "ins
     };
 }
 
-/** Whether pointer or focus has been in the list lately. */
+/** Whether pointer or focus is in the list, though it rests there, or has been lately. */
 export function useCalm(hasSelection: boolean): { isBusy: () => boolean; touch: () => void } {
     const last = useRef(0);
     const selected = useRef(hasSelection);
     selected.current = hasSelection;
     return useMemo(() => ({
-        isBusy: () => selected.current || Date.now() - last.current < CALM_MS || !!document.querySelector("[data-testid=sheet], details.menu[open]"),
+        isBusy: () => selected.current || Date.now() - last.current < CALM_MS || !!document.querySelector("[data-testid=sheet], details.menu[open], table.list:hover, table.list:focus-within"),
         touch: () => { last.current = Date.now(); },
     }), []);
 }

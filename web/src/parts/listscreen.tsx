@@ -70,7 +70,7 @@ function Nothing({ names, screen, scannedTo, older }: { names: string[]; screen:
 }
 
 /** Filters that counts do not have. */
-const UNCOUNTED = ["has", "due", "group", "stand"];
+const UNCOUNTED = ["has", "group", "stand"];
 
 export interface ListScreenProps<T extends Row> {
     kind: "instances" | "jobs"; title: string; row: string; views: View[]; filters: string[]; columns: Column<T>[]; bar: (rows: T[]) => ComponentChildren;
@@ -87,9 +87,9 @@ export function ListScreen<T extends Row>({ kind, title, row: rowId, views: buil
     const filter = params.toString();
     const list = useList<T>(`/v1/${kind}`, filter, kind, isBusy);
     const forCounts = new URLSearchParams(params);
-    for (const name of UNCOUNTED) forCounts.delete(name);
     forCounts.delete("status");
-    const counts = useAsk<{ counts: Counts }>(may("GET", `/v1/${kind}/counts`) ? `/v1/${kind}/counts?${forCounts.toString()}` : null);
+    const isCounted = !UNCOUNTED.some((it) => params.has(it));
+    const counts = useAsk<{ counts: Counts }>(isCounted && may("GET", `/v1/${kind}/counts`) ? `/v1/${kind}/counts?${forCounts.toString()}` : null);
     useNews((digest) => digest[kind].length > 0, counts.again, 5000);
     useEffect(() => { setSelected(new Set()); setMatching(false); }, [filter]);
     const shown = columns.filter((it) => (it.isFixed || !hiddenColumns.value.includes(it.name)) && (!it.isShown || it.isShown(list.rows)));
@@ -103,9 +103,9 @@ export function ListScreen<T extends Row>({ kind, title, row: rowId, views: buil
         setMatching(false);
         setSelected(next);
     };
-    const statuses = params.get("status")?.split(",") ?? null, isCounted = !UNCOUNTED.some((it) => params.has(it));
+    const statuses = params.get("status")?.split(",") ?? null;
     const matching = Object.entries(counts.data?.counts ?? {}).filter(([status]) => !statuses || statuses.includes(status)).map(([, it]) => it);
-    const about = counts.data && isCounted ? countText({ n: matching.reduce((sum, it) => sum + it.n, 0), is_more: matching.some((it) => it.is_more) }) : "";
+    const about = counts.data ? countText({ n: matching.reduce((sum, it) => sum + it.n, 0), is_more: matching.some((it) => it.is_more) }) : "";
     const isAll = selected.size > 0 && selected.size === list.rows.length;
     const flip = (name: string) => { hiddenColumns.value = hiddenColumns.value.includes(name) ? hiddenColumns.value.filter((it) => it !== name) : [...hiddenColumns.value, name]; };
     const ids = (of: Iterable<string>) => download("ids.txt", [...of].map((it) => `${it}\n`).join(""), "text/plain");

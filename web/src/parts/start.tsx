@@ -129,6 +129,9 @@ export const existingField = (what: string): Field => ({ name: "on_existing", la
 export const existingOf = (values: Values): { on_existing?: string } => values["on_existing"] && values["on_existing"] !== "return" ? { on_existing: values["on_existing"] } : {};
 export const existingCli = (values: Values): string => existingOf(values).on_existing ? ` --on-existing ${values["on_existing"]}` : "";
 
+/** A time of a form, as the command line takes it. */
+export const atCli = (text: string | undefined): string => text ? ` --at ${new Date(text).toISOString()}` : "";
+
 // ---- the sheet -------------------------------------------------------------------------------------
 
 /** "a:b, c:d" as an object of tags. */
@@ -153,7 +156,7 @@ export function startForm(workflow: string, version: number, input = "", version
             { name: "group", label: "Group", kind: "text", hint: "Such as a tenant: groups take turns, and limits can be for each.", testId: "start-group" },
             ...(hasFeature("tags") ? [{ name: "tags", label: "Tags", kind: "text" as const, hint: "As name:value, with commas between them.", testId: "start-tags" }] : []),
         ],
-        cli: (values) => `cairn start ${quoted(workflow)} --input ${quoted(values["input"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}${existingCli(values)}` : ""}${values["group"] ? ` --group ${quoted(values["group"])}` : ""}`,
+        cli: (values) => `cairn start ${quoted(workflow)} --version ${values["version"] ?? version} --input ${quoted(values["input"] ?? "{}")}${values["key"] ? ` --key ${quoted(values["key"])}${existingCli(values)}` : ""}${values["group"] ? ` --group ${quoted(values["group"])}` : ""}${atCli(values["start_at"])}${Object.entries(tagsOf(values["tags"] ?? "")).map(([name, value]) => ` --tag ${quoted(`${name}=${value}`)}`).join("")}`,
         send: async (values) => {
             const tags = tagsOf(values["tags"] ?? "");
             const head = JSON.stringify({ workflow, version: Number(values["version"] ?? version), ...(values["key"] ? { key: values["key"], ...existingOf(values) } : {}), ...(values["start_at"] ? { start_at: new Date(values["start_at"]).toISOString() } : {}), ...(values["group"] ? { group: values["group"] } : {}), ...(Object.keys(tags).length ? { tags } : {}) });

@@ -66,7 +66,7 @@ export default function Approvals() {
             </div>
             {!items.length && <Empty reason="done"><Icon name="tick" size={24} /><p>Nobody is waited for.</p></Empty>}
             {items.map((it) => (
-                <article key={keyOf(it)} class="card approval" data-testid="approval-card" data-id={it.instance_id} data-step={it.step}>
+                <article key={keyOf(it)} tabIndex={-1} class="card approval" data-testid="approval-card" data-id={it.instance_id} data-step={it.step}>
                     <header class="row between"><span><b><Text text={it.step} /></b> <span class="muted">·</span> <Text text={it.workflow} /> <span class="muted">·</span> <a href={`instances/${it.instance_id}`}><Text text={nameOf(it)} /></a></span>
                         {it.deadline_at ? <span class="muted">until <Until at={it.deadline_at} />{it.on_timeout && `, then ${/fail/.test(it.on_timeout) ? "fails" : "goes on"}`}</span> : <span class="muted">without limit</span>}</header>
                     {it.raw["input"]!.length > SMALL ? <details><summary>Input</summary><Json text={it.raw["input"]!} name={nameOf(it)} /></details> : <Json text={it.raw["input"]!} name={nameOf(it)} />}

@@ -3,20 +3,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useRef, useState } from "preact/hooks";
 import { ask, askText } from "../base/api";
-import { useAsk, useNews } from "../base/ask";
+import { useAsk, useNews, withRaw, type Raw } from "../base/ask";
 import { merged } from "../base/patch";
 import { here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
 import { member, rawOf, scan } from "../base/scan";
 import { grouped, oneLine } from "../base/text";
-import type { Counts, DlqRow, ErrorGroup, InstanceRow, JobRow, Page } from "../base/types";
+import type { Counts, DlqRecord, DlqRow, ErrorGroup, InstanceRow, JobRow, Page } from "../base/types";
 import { may } from "../base/who";
 import { requeue } from "../parts/actions";
 import { BulkBar, bulkAction, canBulk } from "../parts/bulk";
 import { Empty, Failure, Loading, Status, Tabs, Text, Time } from "../parts/bits";
 import { Icon } from "../parts/icons";
 import { Chips } from "../parts/list";
-import { check, Difference, JsonEditor, pretty } from "../parts/json";
+import { check, Difference, Json, JsonEditor, pretty } from "../parts/json";
 import type { Field } from "../parts/sheet";
 
 type Of = "dlq" | "jobs" | "instances";
@@ -129,6 +129,22 @@ function Members({ group, of, reload }: { group: string; of: Of; reload: () => v
     );
 }
 
+/** One by its number, as the search offers it; also if it was mended meanwhile. */
+function Record({ id, reload }: { id: string; reload: () => void }) {
+    const answer = useAsk<DlqRecord & Raw>(`/v1/dlq/${encodeURIComponent(id)}`, withRaw<DlqRecord>("input")), it = answer.data;
+    if (answer.error && !it) return answer.error.code === "not_found" ? <Empty reason="filter"><p>There is no dead letter <Text text={id} />.</p></Empty> : <Failure error={answer.error} again={answer.again} />;
+    if (!it) return <Loading rows={2} />;
+    const done = () => { answer.again(); reload(); };
+    return (
+        <article class="card group" data-testid="dead-record" data-id={it.id}>
+            <p class="row"><b><Text text={it.step_name} /></b><a href={`instances/${it.instance_id}`}>…{it.instance_id.slice(-8)}</a><Time at={it.created_at} />{!it.is_open && <span class="muted">no longer open</span>}
+                <span class="grow" />{it.is_open && may("POST", "/v1/dlq/{id}/requeue") && <><button type="button" data-testid="action-requeue" onClick={() => void requeue(it.id, it.step_name, false, done, it.instance_id)}>Requeue</button><button type="button" data-testid="action-requeue-edit" onClick={() => void requeue(it.id, it.step_name, true, done, it.instance_id)}>Edit and requeue</button></>}</p>
+            {it.error && <p class="bad"><Text text={it.error} /></p>}
+            <Json text={it.raw["input"]!} name={`dead-${it.id}`} />
+        </article>
+    );
+}
+
 const Nobody = () => <Empty reason="done"><Icon name="tick" size={24} /><p>No dead letters.</p></Empty>;
 
 function GroupActions({ it, of, reload }: { it: ErrorGroup; of: Of; reload: () => void }) {
@@ -151,7 +167,7 @@ export default function Dead() {
     const jobs = useAsk<{ counts: Counts }>(may("GET", "/v1/jobs/counts") ? "/v1/jobs/counts" : null);
     const [open, setOpen] = useState<ReadonlySet<string> | null>(null);
     useFailures(() => { groups.again(); instances.again(); jobs.again(); }, 3000);
-    const chosen = one(query.value, "group"), items = (groups.data?.items ?? []).filter((it) => !chosen || it.group === chosen), first = items.slice(0, 3).map((it) => it.group);
+    const record = one(query.value, "record"), chosen = one(query.value, "group"), items = (groups.data?.items ?? []).filter((it) => !chosen || it.group === chosen), first = items.slice(0, 3).map((it) => it.group);
     const total: Record<Of, number | undefined> = { dlq: of === "dlq" && groups.data && !chosen ? items.reduce((sum, it) => sum + it.n, 0) : instances.data?.counts["dlq"]?.n, jobs: jobs.data?.counts["failed"]?.n, instances: instances.data?.counts["failed"]?.n };
     const isOpen = (group: string) => open ? open.has(group) : first.includes(group);
     const toggle = (group: string) => { const next = new Set(open ?? first); if (!next.delete(group)) next.add(group); setOpen(next); };
@@ -161,7 +177,8 @@ export default function Dead() {
             <div class="row head"><h1>Dead letters</h1>
                 {(names.length > 1 || workflow) && of !== "jobs" && <label class="inline">workflow <select data-testid="filter-workflow" value={workflow} onChange={(event) => setQuery({ workflow: event.currentTarget.value })}><option value="">all</option>{[...new Set([...names, ...(workflow ? [workflow] : [])])].map((it) => <option key={it}>{it}</option>)}</select></label>}</div>
             <Tabs chosen={tab[0]} items={TABS.map(([name, kind, label]) => ({ name, id: `dead-tab-${name}`, href: here({ tab: name === "parked" ? null : name, group: null }), label: <>{label} {total[kind] !== undefined && <span class="count">{grouped(total[kind]!)}</span>}</> }))} />
-            <Chips names={["group"]} />
+            <Chips names={["group", "record"]} />
+            {record && <Record key={record} id={record} reload={groups.again} />}
             {!hasGroups ? <div class="card"><Members key={of} group="" of={of} reload={() => undefined} /></div>
                 : groups.error && !groups.data ? <Failure error={groups.error} again={groups.again} /> : !groups.data ? <Loading />
                 : !items.length ? chosen ? <Empty reason="filter"><p>None of this error is left.</p><a href={here({ group: null })}>All errors</a></Empty> : <Nobody />

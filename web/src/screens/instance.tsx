@@ -13,7 +13,7 @@ import { grouped, isId, plural } from "../base/text";
 import type { ErrorGroup, Found, Instance as InstanceType, InstanceRow, OutboxEntry, Page, Signal, StepRow, Why, Workflow } from "../base/types";
 import { hasFeature, may } from "../base/who";
 import { act, ACTION_NAMES, instanceAction, instanceActions, rerun, signalAction, startAgain } from "../parts/actions";
-import { Copy, Failure, Id, Loading, Status, Tabs, Text, Time, Took } from "../parts/bits";
+import { Copy, Failure, Guard, Id, Loading, Status, Tabs, Text, Time, Took } from "../parts/bits";
 import { ParentLink, tallyText, useFamily } from "../parts/children";
 import { Payload, RemotePayload, StepDrawer, useRaw } from "../parts/drawer";
 import { Graph } from "../parts/graph";
@@ -219,7 +219,7 @@ export default function Instance({ id }: { id: string }) {
                 <Status status={it.status} id="instance-status" />
                 <a href={`${isCode ? "functions" : "workflows"}/${encodeURIComponent(flowName)}/${it.version}`}><Text text={flowName} /> v{it.version}</a>
                 {it.generation > 1 && <span class="muted">generation {it.generation}</span>}
-                <span class="muted"><Time at={it.created_at} prefix="created " /></span>{it.started_at && <span class="muted">{it.finished_at ? "took" : "for"} <Took from={it.started_at} to={it.finished_at} /></span>}
+                <span class="muted"><Time at={it.created_at} prefix="created " /></span>{it.started_at && <span class="muted"><Time at={it.started_at} prefix="started " />, {it.finished_at ? "took" : "for"} <Took from={it.started_at} to={it.finished_at} /></span>}
                 {it.parent && <ParentLink id={it.parent} parent={parent} map={map} />}
                 {it.source && <a data-testid="source" href={`instances/${it.source}`}>rerun of <Id id={it.source} /></a>}
                 {it.group && <span class="muted" data-testid="instance-group">group <Text text={it.group} /></span>}
@@ -230,14 +230,16 @@ export default function Instance({ id }: { id: string }) {
             <div class="row actions">{mainOnes.map(button)}
                 {others.length > 0 && <Menu label="more" id="more-actions">{others.map(button)}</Menu>}</div>
             <Tabs chosen={tab} items={tabs.map((name) => ({ name, href: here({ tab: name, step: null }), label: label[name] }))} />
-            {tab === "graph" && (steps.data && flow.data ? <Graph plan={plan} steps={steps.data} failed={it.last_error?.step} notes={notes} /> : <Loading />)}
-            {tab === "timeline" && (steps.data ? <Timeline id={id} steps={steps.data} count={count} /> : <Loading />)}
-            {tab === "steps" && (steps.data ? <Steps rows={rows} family={family} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
-            {tab === "events" && <Events of={`/v1/instances/${id}`} count={count} />}
-            {tab === "logs" && <Logs id={id} count={count} isRunning={it.status === "running"} />}
-            {tab === "io" && <InputOutput id={id} status={it.status} steps={steps.data ?? []} count={count} />}
-            {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>{map === null ? "As it is kept" : "The workflow that it is a part of"}</h3><Json text={flow.data.raw["definition"]!} name={it.workflow} /></div>}
-            {chosen && <StepDrawer key={chosen.seq} instance={it} step={chosen} steps={steps.data ?? []} plan={plan} canRerun={buttons.includes("rerun") && !isCode} undo={undo.get(chosen.name)} whys={reasons} family={family} count={count} reload={reload} act={doWhy} allowed={allowed} />}
+            <Guard key={tab}>
+                {tab === "graph" && (steps.data && flow.data ? <Graph plan={plan} steps={steps.data} failed={it.last_error?.step} notes={notes} /> : <Loading />)}
+                {tab === "timeline" && (steps.data ? <Timeline id={id} steps={steps.data} count={count} /> : <Loading />)}
+                {tab === "steps" && (steps.data ? <Steps rows={rows} family={family} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
+                {tab === "events" && <Events of={`/v1/instances/${id}`} count={count} />}
+                {tab === "logs" && <Logs id={id} count={count} isRunning={it.status === "running"} />}
+                {tab === "io" && <InputOutput id={id} status={it.status} steps={steps.data ?? []} count={count} />}
+                {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>{map === null ? "As it is kept" : "The workflow that it is a part of"}</h3><Json text={flow.data.raw["definition"]!} name={it.workflow} /></div>}
+            </Guard>
+            {chosen && <Guard key={chosen.seq}><StepDrawer instance={it} step={chosen} steps={steps.data ?? []} plan={plan} canRerun={buttons.includes("rerun") && !isCode} undo={undo.get(chosen.name)} whys={reasons} family={family} count={count} reload={reload} act={doWhy} allowed={allowed} /></Guard>}
         </section>
     );
 }
