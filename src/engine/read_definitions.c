@@ -16,6 +16,7 @@ enum {
     VERSIONS_MAX = 1000,
     COUNTED_MAX = 1000,
     GRID_STEPS = 200,
+    GRID_CELLS = 5000,
     GRID_MS = 2000
 };
 
@@ -271,13 +272,15 @@ cairn_code answer_grid(struct question *q)
                         0, NULL, q->error));
     grid->step_count = definition.plan_count < GRID_STEPS ? definition.plan_count : GRID_STEPS;
     grid->steps = arena_array(q->arena, grid->step_count, sizeof *grid->steps);
-    struct instance_row *rows = arena_array(q->arena, in->limit, sizeof *rows);
-    grid->instances = arena_array(q->arena, in->limit, sizeof *grid->instances);
+    size_t most = GRID_CELLS / (grid->step_count ? grid->step_count : 1);
+    size_t limit = in->limit < most ? in->limit : most;
+    struct instance_row *rows = arena_array(q->arena, limit, sizeof *rows);
+    grid->instances = arena_array(q->arena, limit, sizeof *grid->instances);
     NEED(grid->steps && rows && grid->instances, q->error);
     for (size_t i = 0; i < grid->step_count; i++)
         grid->steps[i] = definition.plan[i].name;
     struct list_filter filter = {.workflow = row.name, .version = row.version, .is_row = true};
-    TRY(list_instances(q->tx, &filter, rows, in->limit, &end, q->error));
+    TRY(list_instances(q->tx, &filter, rows, limit, &end, q->error));
     for (size_t i = end.count; i-- > 0;)
         TRY(show_column(q, &rows[i], grid->step_count,
                         &grid->instances[grid->instance_count++]));

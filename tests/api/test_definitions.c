@@ -4,6 +4,8 @@
  */
 #include "calling.h"
 
+#include "base/buf.h"
+
 #include <string.h>
 
 static void deploy(struct caller *caller, const char *name, int version)
@@ -149,6 +151,28 @@ TEST(a_workflow_has_all_its_versions)
     CHECK_INT(strlen(text_at(&caller, "items.0.hash")), 64);
     CHECK_STR(text_at(&caller, "items.0.created_at"), "2027-01-15T08:00:00.000Z");
     call_for(&caller, 404, "GET", "/v1/workflows/nothing", NULL);
+    caller_close(&caller);
+}
+
+/* However many instances are asked for: each of their steps is read. */
+TEST(a_grid_of_long_workflows_has_fewer_instances)
+{
+    struct caller caller;
+    struct buf file = {0};
+    caller_open(&caller);
+    buf_str(&file, "workflow: long\nversion: 1\nsteps:\n");
+    for (int i = 0; i < 200; i++)
+        buf_printf(&file, "  - {step: s%d, handler: h}\n", i);
+    call_for(&caller, 201, "POST", "/v1/workflows", "%s", buf_text(&file));
+    for (int i = 0; i < 26; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        start(&caller, "long", 1, key);
+    }
+    call_for(&caller, 200, "GET", "/v1/workflows/long/1/grid?limit=100", NULL);
+    CHECK_INT(json_array_size(part(&caller, "steps")), 200);
+    CHECK_INT(json_array_size(part(&caller, "instances")), 25);
+    buf_done(&file);
     caller_close(&caller);
 }
 
