@@ -147,7 +147,8 @@ static void run_dead(const struct server *server, const char *workflow, const ch
     struct reply reply = request(server, "POST", "/v1/tasks/claim", OPERATOR,
                                  "{\"worker\":\"w\",\"types\":[\"a\"],\"wait_ms\":10000}");
     const char *at = reply.body ? strstr(reply.body, "\"token\":") : NULL;
-    CHECK(at && sscanf(at, "\"token\":\"%63[^\"]", token) == 1, "%s", reply.body);
+    CHECK(at && sscanf(at, "\"token\":\"%63[^\"]", token) == 1, "%s",
+          reply.body ? reply.body : "no body");
     at = strstr(reply.body, "\"id\":");
     CHECK(at && sscanf(at, "\"id\":\"%63[^\"]", held) == 1, "%s", reply.body);
     snprintf(target, sizeof target, "/v1/tasks/%s/dead", held);
