@@ -48,18 +48,21 @@ static void run_sql(PGconn *server, const char *sql)
     PQclear(result);
 }
 
+/* Registered after the first connection, so that it runs before the cleanup of OpenSSL, which libpq uses. */
+static void drop_databases(void)
+{
+    PGconn *server = connect_server();
+    char sql[256];
+    for (int i = 0; i < database_count; i++) {
+        snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS %s WITH (FORCE)", databases[i]);
+        PQclear(PQexec(server, sql));
+        free(databases[i]);
+    }
+    PQfinish(server);
+}
+
 static void clean_up(void)
 {
-    if (database_count) {
-        PGconn *server = connect_server();
-        char sql[256];
-        for (int i = 0; i < database_count; i++) {
-            snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS %s WITH (FORCE)", databases[i]);
-            PQclear(PQexec(server, sql));
-            free(databases[i]);
-        }
-        PQfinish(server);
-    }
     if (folder[0])
         nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     while (text_count)
@@ -134,6 +137,8 @@ static const char *new_database(const char *variable, const char *template)
         give_up("databases", "too many");
     if (asprintf(&name, "cairn_%d_%d", (int)getpid(), database_count) < 0)
         give_up("memory", "none left");
+    if (database_count == 0)
+        atexit(drop_databases);
     databases[database_count++] = name;
     snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE %s STRATEGY file_copy", name,
              template);
