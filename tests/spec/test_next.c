@@ -120,7 +120,8 @@ TEST(a_solo_engine_is_executed_by_its_caller_waits_for_nothing_and_purges_nothin
     options.virtual_clock = options.solo = true;
     options.seed = 1;
     CHECK_DONE(&world, cairn_open(&options, &world.engine, &world.error));
-    CHECK_INT(count_threads(), threads);
+    CHECK(count_threads() <= threads,
+          "it has begun a thread"); /* those of earlier tests may end */
 
     add_jobs(&world, &job, 1);
     CHECK_INT(cairn_job_wait(world.engine, job.id, -1, &page, &world.error), CAIRN_E_TIMED_OUT);
