@@ -383,7 +383,7 @@ static uint64_t commit_all(struct rig *rig, const cairn_task *const *tasks, int3
     struct request *commits[PAIR];
     for (size_t i = 0; i < PAIR; i++) {
         commits[i] = rig_commit(tasks[i], place, tasks[i]->memory->revision + place - 1);
-        commits[i]->in.commit.extend_ms = 0; /* the lease stays as it is */
+        commits[i]->in.commit.extend_ms = 30000; /* as long as the claim has made it */
     }
     return trips_of(rig, commits, PAIR);
 }
