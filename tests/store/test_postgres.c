@@ -162,6 +162,28 @@ TEST(many_may_migrate_at_once)
               MIGRATIONS);
 }
 
+/* Another process may build an index meanwhile, and that waits for the end of all snapshots. */
+TEST(who_waits_to_migrate_holds_no_snapshot)
+{
+    const char *url = new_url();
+    cleanup(foreign_closep) PGconn *holder = foreign_open(url);
+    cleanup(foreign_closep) PGconn *builder = foreign_open(url);
+    foreign_run(holder, "CREATE TABLE other (n integer)");
+    foreign_run(holder, "SELECT pg_advisory_lock(426836062830)");
+
+    struct opener opener = {.url = url};
+    pthread_create(&opener.thread, NULL, run_opener, &opener);
+    while (foreign_number(builder, "SELECT count(*) FROM pg_stat_activity WHERE datname ="
+                                   " current_database() AND pid <> pg_backend_pid()"
+                                   " AND query LIKE '%advisory_xact_lock%'") == 0)
+        sched_yield();
+    foreign_run(builder, "SET lock_timeout = '20s'");
+    foreign_run(builder, "CREATE INDEX CONCURRENTLY other_n ON other (n)");
+    foreign_run(holder, "SELECT pg_advisory_unlock(426836062830)");
+    pthread_join(opener.thread, NULL);
+    CHECK(opener.code == CAIRN_OK, "%s %s", opener.error.message, opener.error.detail);
+}
+
 /* A store as an earlier library left it: the first `count` migrations. */
 static void make_old(PGconn *foreign, int count)
 {

@@ -129,18 +129,50 @@ static cairn_code apply_locked(PGconn *conn, size_t index, bool *ret_applied,
     return run_script(conn, sql, "write the schema's version", reterr);
 }
 
+static void pause_us(int64_t us)
+{
+    struct timespec pause = {.tv_sec = us / US_PER_SEC, .tv_nsec = us % US_PER_SEC * 1000};
+    nanosleep(&pause, NULL);
+}
+
+static cairn_code ask_true(PGconn *conn, const char *sql, bool *ret_is_true,
+                           cairn_error *reterr)
+{
+    struct postgres_patience patience = {.until_us = monotonic_us() + ASK_US};
+    cleanup(postgres_result_done) PGresult *result = NULL;
+    TRY(postgres_exec(conn, sql, "migrate the tables", &patience, &result, reterr));
+    *ret_is_true = PQntuples(result) > 0 && PQgetvalue(result, 0, 0)[0] == 't';
+    return CAIRN_OK;
+}
+
+/* `ask` tries to take the lock.  It is asked again and again: who waits for a lock holds a snapshot, and
+ * building an index waits for the end of all snapshots, so that the two could wait for each other. */
+static cairn_code take_lock(PGconn *conn, const char *ask, cairn_error *reterr)
+{
+    int64_t give_up_us = monotonic_us() + MIGRATE_US;
+    for (bool is_ours = false;; pause_us(US_PER_SEC / 20)) {
+        TRY(ask_true(conn, ask, &is_ours, reterr));
+        if (is_ours)
+            return CAIRN_OK;
+        if (monotonic_us() > give_up_us)
+            return fail(reterr, CAIRN_E_BUSY,
+                        "could not migrate the tables: another process still does");
+    }
+}
+
 /* Another process may be faster: then nothing is left to do.  With `only_first` that part alone. */
 static cairn_code apply(PGconn *conn, size_t index, bool only_first,
                         struct store_schema *schema, cairn_error *reterr)
 {
     bool is_applied = false;
-    /* The number is "cairn" as ASCII: every version of the library must use the same. */
     cairn_code code = run_script(conn,
                                  "BEGIN ISOLATION LEVEL READ COMMITTED;"
                                  "SELECT set_config('cairn.engine', '1', true);"
-                                 "SELECT pg_advisory_xact_lock(426836062830);"
                                  "SET LOCAL lock_timeout = '500ms'",
                                  "migrate the tables", reterr);
+    /* The number is "cairn" as ASCII: every version of the library must use the same. */
+    if (!code)
+        code = take_lock(conn, "SELECT pg_try_advisory_xact_lock(426836062830)", reterr);
     if (!code && only_first)
         code = run_script(conn, migrations[index].first, "migrate the tables", reterr);
     else if (!code)
@@ -153,12 +185,6 @@ static cairn_code apply(PGconn *conn, size_t index, bool only_first,
     if (!code && is_applied)
         schema->applied[schema->applied_count++] = migrations[index].name;
     return code;
-}
-
-static void pause_us(int64_t us)
-{
-    struct timespec pause = {.tv_sec = us / US_PER_SEC, .tv_nsec = us % US_PER_SEC * 1000};
-    nanosleep(&pause, NULL);
 }
 
 /* Until other transactions let go of the tables. */
@@ -176,16 +202,6 @@ static cairn_code apply_in_time(PGconn *conn, size_t index, bool only_first,
 
 /* ---- indexes --------------------------------------------------------------------------------- */
 
-static cairn_code ask_true(PGconn *conn, const char *sql, bool *ret_is_true,
-                           cairn_error *reterr)
-{
-    struct postgres_patience patience = {.until_us = monotonic_us() + ASK_US};
-    cleanup(postgres_result_done) PGresult *result = NULL;
-    TRY(postgres_exec(conn, sql, "migrate the tables", &patience, &result, reterr));
-    *ret_is_true = PQntuples(result) > 0 && PQgetvalue(result, 0, 0)[0] == 't';
-    return CAIRN_OK;
-}
-
 /* What is left of an attempt that failed is removed. */
 static cairn_code build(PGconn *conn, const struct store_ahead *ahead, cairn_error *reterr)
 {
@@ -202,6 +218,19 @@ static cairn_code build(PGconn *conn, const struct store_ahead *ahead, cairn_err
     return run_script(conn, ahead->sql, "migrate the tables", reterr);
 }
 
+/* Another process may hold a snapshot and wait for a lock of ours: then PostgreSQL ends one of the two. */
+static cairn_code build_in_time(PGconn *conn, const struct store_ahead *ahead,
+                                cairn_error *reterr)
+{
+    int64_t give_up_us = monotonic_us() + MIGRATE_US;
+    for (;;) {
+        cairn_code code = build(conn, ahead, reterr);
+        if (code != CAIRN_E_BUSY || monotonic_us() > give_up_us)
+            return code;
+        pause_us(US_PER_SEC / 20);
+    }
+}
+
 static cairn_code apply_with_indexes(PGconn *conn, size_t index, struct store_schema *schema,
                                      cairn_error *reterr)
 {
@@ -212,25 +241,16 @@ static cairn_code apply_with_indexes(PGconn *conn, size_t index, struct store_sc
     if (migrations[index].first)
         code = apply_in_time(conn, index, true, schema, reterr);
     for (const struct store_ahead *at = migrations[index].ahead; !code && at->index; at++)
-        code = build(conn, at, reterr);
+        code = build_in_time(conn, at, reterr);
     return code ? code : apply_in_time(conn, index, false, schema, reterr);
 }
 
-/* The lock has another number than that of the migrations, and is asked for again and again: who waits for a
- * lock holds a snapshot, and building an index waits for the end of all snapshots.  It is kept until the
- * migration is there, which may give an index that was built another name. */
+/* The lock has another number than that of the migrations.  It is kept until the migration is there, which
+ * may give an index that was built another name. */
 static cairn_code apply_with_lock(PGconn *conn, size_t index, struct store_schema *schema,
                                   cairn_error *reterr)
 {
-    int64_t give_up_us = monotonic_us() + MIGRATE_US;
-    for (bool is_ours = false;; pause_us(US_PER_SEC / 20)) {
-        TRY(ask_true(conn, "SELECT pg_try_advisory_lock(426836062831)", &is_ours, reterr));
-        if (is_ours)
-            break;
-        if (monotonic_us() > give_up_us)
-            return fail(reterr, CAIRN_E_BUSY,
-                        "could not migrate the tables: another process still builds indexes");
-    }
+    TRY(take_lock(conn, "SELECT pg_try_advisory_lock(426836062831)", reterr));
     cairn_code code = apply_with_indexes(conn, index, schema, reterr);
     run_script(conn, "SELECT pg_advisory_unlock(426836062831)", "migrate the tables", NULL);
     return code;
