@@ -76,6 +76,14 @@ TEST(every_query_of_the_hot_path_searches_its_index)
     }
 }
 
+/* Every portion of a sweep asks for them, and mostly there are none. */
+TEST(marks_of_purges_are_sorted_and_no_other_instance_is_looked_at)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    const char *plan = plan_of(rig, SQL_LIST_BEGUN_PURGES);
+    CHECK(strstr(plan, "SCAN g\n") && !strstr(plan, "SCAN i"), "%s", plan);
+}
+
 /* What they find in two places, a page of each, is sorted; nothing else is. */
 TEST(events_are_found_by_their_chain_and_by_indexes)
 {

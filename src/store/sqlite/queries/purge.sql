@@ -114,7 +114,8 @@ SELECT {past_instance i},
 
 -- name: list_begun_purges
 -- doing: look for purges that were begun
--- Instances with a mark, the newest first.  There are few.
+-- Instances with a mark, the newest first.  There are few, so they are sorted: CROSS JOIN keeps the planner from looking at
+-- every instance for the sake of their order.
 --
 --   :room  how many at most
 SELECT {past_instance i},
@@ -122,7 +123,7 @@ SELECT {past_instance i},
        EXISTS (SELECT 1 FROM workflow_instance AS c WHERE c.parent = i.id) AS has_children,
        0 AS is_held
   FROM workflow_purge AS g
-  JOIN workflow_instance AS i ON i.id = g.id
+ CROSS JOIN workflow_instance AS i ON i.id = g.id
  ORDER BY i.seq DESC
  LIMIT :room;
 
