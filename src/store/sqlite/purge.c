@@ -159,6 +159,7 @@ cairn_code sqlite_purge(struct store_tx *tx, enum list_kind kind, const struct p
     const char *long_ids = ids_of(tx, rows, count, EVENTS_A_POST);
     if (!seqs || !events || !ids || !long_ids)
         return fail_memory(reterr);
+    sqlite_session_of(tx)->is_purging = true;
     for (size_t i = 0; i < count; i++) {
         seqs[i] = rows[i].seq;
         events[i] = rows[i].last_event;

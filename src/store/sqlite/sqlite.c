@@ -355,6 +355,7 @@ cairn_code sqlite_begin(struct store_session *base, struct arena *arena,
     session->tx = (struct store_tx){
         .session = base, .arena = arena, .now_us = clock_now_us(base->store->clock)};
     session->log_id = 0;
+    session->is_purging = false;
     *ret_tx = &session->tx;
     return CAIRN_OK;
 }
@@ -371,17 +372,32 @@ void sqlite_rollback(struct store_tx *tx)
     session->tx.session = NULL;
 }
 
+static cairn_code run_commit(struct sqlite_session *session, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_open(session, Q_COMMIT, reterr);
+    return query_run(&query);
+}
+
+/* What a purge changes lies in many pages.  If it left them in the log, a commit of others would write them to the
+ * file, and the time would not be counted as the purge's (engine/retention.c).  Nobody waits for it meanwhile. */
+static void checkpoint(struct sqlite_session *session)
+{
+    sqlite3_wal_checkpoint_v2(session->connection->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
+                              NULL);
+}
+
 cairn_code sqlite_commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr)
 {
     struct sqlite_session *session = sqlite_session_of(tx);
     (void)is_ready_made; /* others watch the file */
-    cleanup(query_end) struct query query = query_open(session, Q_COMMIT, reterr);
-    cairn_code code = query_run(&query);
+    cairn_code code = run_commit(session, reterr);
     if (code)
         sqlite_rollback(tx);
     session->tx.session = NULL;
     if (code)
         return code;
+    if (session->is_purging)
+        checkpoint(session);
     /* A file that is gone by now has taken the commit with it, so it is not reported as done. */
     return identity_check((struct sqlite_store *)session->base.store, "commit", reterr);
 }

@@ -144,7 +144,8 @@ struct sqlite_session {
     bool has_others;          /* triggers of somebody else, which may change what we write */
     struct store_tx tx;       /* a session has one at a time */
     struct known_rows *known; /* known.h, of a writer; NULL: none */
-    int64_t log_id; /* the latest number of a row of the log that it was given; 0: none */
+    int64_t log_id;  /* the latest number of a row of the log that it was given; 0: none */
+    bool is_purging; /* in this transaction: its commit makes a checkpoint */
     bool is_lost;
 };
 
