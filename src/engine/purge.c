@@ -235,7 +235,7 @@ static cairn_code pick(struct purge *purge, enum list_kind kind, const struct pa
         return CAIRN_OK;
     }
     TRY(pick_instance(purge, row, picked, &why, ret_is_large));
-    if (why)
+    if (why && !row->is_child) /* a child goes with its parent, which was looked at, too */
         note_left(purge, purge->batch->tx->now_us + PURGE_HELD_AGAIN_US);
     return CAIRN_OK;
 }

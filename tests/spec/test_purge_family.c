@@ -18,14 +18,14 @@ static long long count_rows(struct flow_world *fw, const char *table)
 }
 
 /* A map with so many elements, all of which have ended; nothing is removed by itself. */
-static void begin(struct flow_world *fw)
+static void begin_with(struct flow_world *fw, int many)
 {
     static struct task tasks[MANY];
     cairn_start_options options = CAIRN_START_DEFAULTS;
     cairn_retention policy = CAIRN_RETENTION_DEFAULTS;
     char input[MANY * 8], *at = input;
     size_t count = 0;
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < many; i++)
         at += sprintf(at, "%c%d", i ? ',' : '[', i);
     strcpy(at, "]");
     wf_open(fw);
@@ -41,14 +41,19 @@ static void begin(struct flow_world *fw)
     options.input = input;
     options.key = "root";
     CHECK_DONE(&fw->world, wf_start(fw, &options, NULL));
-    for (int i = 0; i < 8 && count < MANY; i++)
-        count += wf_take_many(fw, "w", "c", MANY, tasks + count);
-    CHECK_INT(count, MANY);
+    for (int i = 0; i < 8 && count < (size_t)many; i++)
+        count += wf_take_many(fw, "w", "c", many, tasks + count);
+    CHECK_INT(count, many);
     for (size_t i = 0; i < count; i++)
         CHECK_DONE(&fw->world, wf_report(fw, &tasks[i], CAIRN_COMPLETE, "1"));
     for (int i = 0; i < 4; i++)
         fam_settle(fw);
     wf_check_status(fw, "completed");
+}
+
+static void begin(struct flow_world *fw)
+{
+    begin_with(fw, MANY);
 }
 
 static cairn_purged purge_portion(struct flow_world *fw, bool is_dry_run)
@@ -102,6 +107,28 @@ TEST(what_was_begun_is_finished_by_the_next_sweep)
     check_empty(&fw);
     /* Its key is kept; the other table has one row where it can be asked. */
     CHECK_INT(count_rows(&fw, "workflow_key"), count_rows(&fw, "workflow_retention"));
+    wf_close(&fw);
+}
+
+/* Sweeps become rarer the more they leave: 90 that stay would make the next one come after 1.45 s. */
+TEST(children_that_go_with_their_family_do_not_count_as_left)
+{
+    struct flow_world fw;
+    cairn_retention policy = CAIRN_RETENTION_DEFAULTS;
+    cairn_start_options options = CAIRN_START_DEFAULTS;
+    begin_with(&fw, 90);
+    wf_advance(&fw, 10);
+    policy.instances_completed_ms = 1;
+    CHECK_DONE(&fw.world, cairn_retention_set(fw.world.engine, &policy, &fw.world.error));
+    wf_advance(&fw, 10);
+    CHECK(!is_there(&fw, fw.id), "it is old");
+    options.workflow = "w";
+    options.input = "[]";
+    CHECK_DONE(&fw.world, wf_start(&fw, &options, NULL));
+    fam_settle(&fw);
+    wf_check_status(&fw, "completed");
+    wf_advance(&fw, 1200);
+    CHECK(!is_there(&fw, fw.id), "the next sweep is late");
     wf_close(&fw);
 }
 
