@@ -243,6 +243,8 @@ static struct job_verdict control(struct job_row *row, enum job_action action, i
         row->attempt = 0;
         make_pending(row, now_us, now_us);
         verdict.event = EVENT_RETRIED;
+    } else {
+        verdict.event = EVENT_DELETED; /* nothing else tells who hid what had ended */
     }
     if (action == JOB_DELETE)
         row->deleted_at_us = now_us;

@@ -111,6 +111,9 @@ static void check_jobs_tell(const struct server *server)
     check_event(server, "jobs", id, "cancelled", NULL);
     ask(server, "POST", "jobs", id, "/retry", NULL);
     check_event(server, "jobs", id, "retried", NULL);
+    ask(server, "POST", "jobs", id, "/cancel", NULL);
+    ask(server, "DELETE", "jobs", id, "", NULL);
+    check_event(server, "jobs", id, "deleted", NULL);
     ask_id(server, "/v1/jobs", "{\"type\":\"j\"}", id);
     ask(server, "DELETE", "jobs", id, "", NULL);
     check_event(server, "jobs", id, "cancelled", NULL);

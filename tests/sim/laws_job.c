@@ -24,8 +24,10 @@ static enum job_status replay(const struct seen_job *seen, enum job_status statu
         [EVENT_FAILED] = JOB_FAILED,     [EVENT_CANCELLED] = JOB_CANCELLED,
         [EVENT_DEBOUNCED] = JOB_PENDING,
     };
-    for (size_t i = 0; i < seen->event_count; i++)
-        status = told[job_event_from(seen->events[i].type)];
+    for (size_t i = 0; i < seen->event_count; i++) {
+        enum job_event event = job_event_from(seen->events[i].type);
+        status = event == EVENT_DELETED && job_is_final(status) ? status : told[event];
+    }
     return status;
 }
 

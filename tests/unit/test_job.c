@@ -395,6 +395,10 @@ TEST(a_deleted_job_is_never_revived_and_a_delete_cancels_what_is_unfinished)
         CHECK_CELL(c, verdict.code == CAIRN_OK && verdict.is_changed == !c.is_deleted);
         if (!c.is_deleted)
             CHECK_CELL(c, row.deleted_at_us == NOW && job_is_final(row.status));
+        enum job_event told = c.is_deleted             ? EVENT_NONE
+                              : job_is_final(c.status) ? EVENT_DELETED
+                                                       : EVENT_CANCELLED;
+        CHECK_CELL(c, verdict.event == told);
     }
 }
 
