@@ -200,10 +200,11 @@ static void tell_http(void *arg, const struct http_event *event)
     if (event->what == HTTP_REFUSED)
         tell_refused(&serving->log, event);
     else
-        log_tell(&serving->log, LEVEL_DEBUG, "request", facts, "%s %s %u %" PRId64 "us%s%s%s%s",
-                 event->method, event->path, event->status, event->took_us,
-                 event->caller ? " by " : "", event->caller ? event->caller : "",
-                 event->trace ? " traceparent " : "", event->trace ? event->trace : "");
+        log_tell(&serving->log, event->is_always_told ? LEVEL_INFO : LEVEL_DEBUG, "request",
+                 facts, "%s %s %u %" PRId64 "us%s%s%s%s", event->method, event->path,
+                 event->status, event->took_us, event->caller ? " by " : "",
+                 event->caller ? event->caller : "", event->trace ? " traceparent " : "",
+                 event->trace ? event->trace : "");
 }
 
 static void tell_started(const struct serving *serving, const char *url, const char *store,

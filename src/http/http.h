@@ -29,7 +29,8 @@ struct http_event {
     const char *client;                       /* where it came from */
     const char *
         trace; /* of a request: its traceparent, or that of the metadata in its body; NULL: none */
-    size_t left_out; /* refusals that were not told, since there is at most one a second */
+    bool is_always_told; /* of a request: nothing but the log keeps who made it */
+    size_t left_out;     /* refusals that were not told, since there is at most one a second */
 };
 
 /* Called by the server's thread; the texts are valid during the call only. */

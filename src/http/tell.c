@@ -38,11 +38,23 @@ static void tell(struct http *http, struct MHD_Connection *connection,
     http->tell(http->tell_arg, &told);
 }
 
+/* A change of settings has no history, and that of what is removed goes with it. */
+static bool is_always_told(const struct http_event *event)
+{
+    static const char purge[] = "/v1/purge";
+    bool is_purge = strcmp(event->method, "POST") == 0 &&
+                    strncmp(event->path, purge, sizeof purge - 1) == 0;
+    return event->status / 100 == 2 && (is_purge || strcmp(event->method, "PUT") == 0 ||
+                                        strcmp(event->method, "DELETE") == 0);
+}
+
 void tell_request(struct http *http, struct MHD_Connection *connection,
                   const struct http_event *event)
 {
-    if (http->tells_requests)
-        tell(http, connection, event);
+    struct http_event told = *event;
+    told.is_always_told = is_always_told(event);
+    if (http->tells_requests || (http->tell && told.is_always_told))
+        tell(http, connection, &told);
 }
 
 void tell_refused(struct http *http, struct MHD_Connection *connection, const char *method,

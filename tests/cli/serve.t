@@ -65,3 +65,12 @@ $ kill $server; wait $server; grep ' debug ' log3 | sed 's/.* debug //; s/ [0-9]
 GET /v1/clock 200 US traceparent 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
 POST /v1/jobs 201 US traceparent 00-11111111111111111111111111111111-2222222222222222-00
 GET /v1/registry 200 US
+# Who changes a setting, or removes something with its history, is told without being asked for: no event keeps it.
+$ printf 'operate secret-secret-secret-secret-1 ada\n' > tokens; cairn serve --listen 127.0.0.1:0 --token-file tokens 2>log4 & server=$!; until grep -q listening log4 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log4)
+$ call() { curl -s -o answer -H 'Authorization: Bearer secret-secret-secret-secret-1' -X "$@"; }
+$ call PUT -d '{"keys_ms": null}' $http/v1/retention; call GET $http/v1/retention; call PUT -d '{"keys_ms": "x"}' $http/v1/retention
+$ call POST -d '{"type": "t.v1"}' $http/v1/jobs; call DELETE $http/v1/jobs/$id; call POST -d '{"status": "failed"}' $http/v1/purge
+$ kill $server; wait $server; grep ' info [A-Z]' log4 | sed 's/.* info //; s/ [0-9]*us/ US/'
+PUT /v1/retention 200 US by ada
+DELETE /v1/jobs/<id1> 200 US by ada
+POST /v1/purge 200 US by ada
