@@ -7,10 +7,10 @@
 /* Keys, bulk actions and pages of one portion; portions of free space in one sweep, since what has become old comes first. */
 enum { KEYS_AT_ONCE = 1000, BULKS_AT_ONCE = 50, PAGES_AT_ONCE = 500, SPACE_PORTIONS = 40 };
 
-/* Of the time of a store's committers, portions take one part in so many: a little less than a tenth, since after each of
- * them other processes read again what it might have changed.  There is a moment between two of them, and no more
- * than this: one that took long may have waited for a processor. */
-enum { TAKEN_PART = 12, REST_LEAST_US = 1000, REST_MOST_US = 1000 * 1000 };
+/* Of the time of a store's committers, portions take one part in so many: less than a tenth, since after each of them other
+ * processes read again what it might have changed, and who found the lock taken looks for it again a while later.  There is a
+ * moment between two of them, and no more than this: one that took long may have waited for a processor. */
+enum { TAKEN_PART = 16, REST_LEAST_US = 1000, REST_MOST_US = 1000 * 1000 };
 
 /* Between sweeps: a hundredth of the shortest age, within these; and more if they leave much. */
 #define GAP_LEAST_US US_PER_SEC
