@@ -333,8 +333,8 @@ static bool goes_on_plainly(const struct batch *batch, const struct row_name *na
     int64_t extend_us = in->extend_ms * US_PER_MS;
     return in->outcome == PASSAGE_GO_ON && runner->status == STEP_RUNNING &&
            !runner->attempts && !runner->error && runner->locked_until_us >= soon_us &&
-           (!extend_us || (lease_is_fresh(runner, extend_us, now_us) &&
-                           lease_is_fresh(runner, extend_us, soon_us)));
+           lease_is_fresh(runner, extend_us, now_us) &&
+           lease_is_fresh(runner, extend_us, soon_us);
 }
 
 /* Of the lease that the commit names, and of the revision that it has read. */

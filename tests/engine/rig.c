@@ -213,6 +213,7 @@ struct request *rig_claim_function(struct rig *rig)
     CHECK_INT(rig_do(rig, deploy), CAIRN_OK);
     CHECK_INT(rig_do(rig, start), CAIRN_OK);
     struct request *claim = rig_claim(rig, "f", 0);
+    claim->in.claim.lease_ms = RIG_LEASE_MS;
     CHECK_INT(rig_do(rig, claim), CAIRN_OK);
     CHECK_INT(claim->out.page.count, 1);
     return claim;
@@ -234,6 +235,6 @@ struct request *rig_commit(const cairn_task *task, int32_t place, int64_t revisi
                                                .steps = step,
                                                .step_count = 1,
                                                .outcome = PASSAGE_GO_ON,
-                                               .extend_ms = 60000};
+                                               .extend_ms = RIG_LEASE_MS};
     return request;
 }

@@ -381,10 +381,8 @@ static void begin_functions(struct rig *rig, const cairn_task **ret_tasks)
 static uint64_t commit_all(struct rig *rig, const cairn_task *const *tasks, int32_t place)
 {
     struct request *commits[PAIR];
-    for (size_t i = 0; i < PAIR; i++) {
+    for (size_t i = 0; i < PAIR; i++)
         commits[i] = rig_commit(tasks[i], place, tasks[i]->memory->revision + place - 1);
-        commits[i]->in.commit.extend_ms = 30000; /* as long as the claim has made it */
-    }
     return trips_of(rig, commits, PAIR);
 }
 

@@ -64,7 +64,7 @@ TEST(a_look_answers_until_when_the_lease_is_held)
     CHECK_INT(rig_do(&rig, known), CAIRN_OK);
     CHECK_INT(known->out.heartbeat.lease_until_us, task->lease_until_us);
     struct request *longer = look(&rig, task);
-    longer->in.heartbeat.extend_ms = 60000;
+    longer->in.heartbeat.extend_ms = 2 * RIG_LEASE_MS;
     CHECK_INT(rig_do(&rig, longer), CAIRN_OK);
     known = look(&rig, task);
     CHECK_INT(rig_do(&rig, known), CAIRN_OK);
@@ -171,7 +171,7 @@ TEST(after_a_commit_whose_end_is_unknown_the_store_is_asked)
     const cairn_task *task = &rig_claim_function(&rig)->out.page.tasks[0];
     CHECK_LOOK(&rig, task, "", 0);
     struct request *longer = look(&rig, task);
-    longer->in.heartbeat.extend_ms = 60000;
+    longer->in.heartbeat.extend_ms = 2 * RIG_LEASE_MS;
     struct faulty_rule lost = {
         .verb = FAULTY_COMMIT, .call = 1, .moment = FAULTY_AFTER, .code = CAIRN_E_UNREACHABLE};
     CHECK(faulty_add(rig.faulty, &lost), "no memory");
@@ -199,19 +199,16 @@ TEST(a_commit_writes_the_lease_only_when_an_eighth_of_it_has_passed)
     struct rig rig;
     rig_init(&rig, 1000);
     const cairn_task *task = &rig_claim_function(&rig)->out.page.tasks[0];
-    struct request *longer = look(&rig, task);
-    longer->in.heartbeat.extend_ms = 60000;
-    CHECK_INT(rig_do(&rig, longer), CAIRN_OK);
-    int64_t until_us = longer->out.heartbeat.lease_until_us;
+    int64_t until_us = task->lease_until_us, eighth_us = RIG_LEASE_MS / 8 * US_PER_MS;
     uint64_t written = faulty_calls(rig.faulty, FAULTY_UPDATE_STEPS);
     struct request *first = commit(&rig, task, 1, task->memory->revision);
-    pass(&rig, 7500 * US_PER_MS);
+    pass(&rig, eighth_us);
     struct request *second = commit(&rig, task, 2, first->out.committed.revision);
     CHECK_INT(faulty_calls(rig.faulty, FAULTY_UPDATE_STEPS) - written, 0);
     CHECK_INT(second->out.committed.lease_until_us, until_us);
     pass(&rig, 1);
     struct request *third = commit(&rig, task, 3, second->out.committed.revision);
     CHECK_INT(faulty_calls(rig.faulty, FAULTY_UPDATE_STEPS) - written, 1);
-    CHECK_INT(third->out.committed.lease_until_us, until_us + 7500 * US_PER_MS + 1);
+    CHECK_INT(third->out.committed.lease_until_us, until_us + eighth_us + 1);
     rig_done(&rig);
 }
