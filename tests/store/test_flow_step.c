@@ -184,6 +184,29 @@ TEST(plans_of_several_instances_are_inserted_in_one_call)
     }
 }
 
+/* As many as several statements take, and next to each other some that have much, little or nothing in a column. */
+TEST(many_steps_of_all_sorts_are_inserted_in_one_call)
+{
+    enum { COUNT = 47 };
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row rows[COUNT], seen[COUNT];
+    size_t count = 0;
+    for (int32_t i = 0; i < COUNT; i++)
+        rows[i] = i % 3 == 0   ? step_of(&instance, i)
+                  : i % 3 == 1 ? ready_step(&instance, i, "a", i)
+                               : full_step(&instance, i);
+    MUST(rig, rig->ops->insert_steps(rig->tx, rows, COUNT, &rig->error));
+    MUST(rig, rig->ops->list_steps(rig->tx, instance.id, -1, false, seen, COUNT, &count,
+                                   &rig->error));
+    CHECK_INT(count, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        check_step_planned(&seen[i], &rows[i]);
+        check_step_changing(&seen[i], &rows[i]);
+    }
+}
+
 /* ---- locking by place -------------------------------------------------------------------- */
 
 TEST(each_lock_of_a_step_belongs_to_its_place)

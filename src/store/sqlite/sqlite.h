@@ -135,10 +135,20 @@ struct statement {
     const struct column **parameters; /* and each parameter; NULL: none */
 };
 
+enum { STEP_INSERTS_MAX = 4, INSERT_SIZES = 3 };
+
+/* The INSERTs of steps that have values in a set of columns, for some numbers of steps (step.c). */
+struct step_insert {
+    uint64_t columns; /* by bits, as in the row's description; 0: none */
+    struct statement statements[INSERT_SIZES];
+};
+
 struct sqlite_session {
     struct store_session base;
     struct connection *connection; /* NULL: lost; begin() opens another */
     struct statement statements[QUERY_NUMBER_COUNT];
+    struct step_insert step_inserts[STEP_INSERTS_MAX];
+    size_t next_step_insert;  /* to be replaced */
     int64_t data_version;     /* as is_changed_elsewhere() last saw it */
     int64_t schema_version;   /* of the triggers that were looked at; -1: none yet */
     bool has_others;          /* triggers of somebody else, which may change what we write */
@@ -152,6 +162,7 @@ struct sqlite_session {
 struct sqlite_session *sqlite_session_of(struct store_tx *tx);
 
 void statement_finalize(struct statement *statement);
+void step_insert_done(struct step_insert *insert);
 
 /* A statement in use.  Errors are kept: bind all parameters, read all results, and look at the code
  * at the end. */

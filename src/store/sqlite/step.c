@@ -215,12 +215,124 @@ cairn_code sqlite_count_steps(struct store_tx *tx, struct step_counts *ret_count
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-static cairn_code write_step(struct store_tx *tx, enum query_number number,
-                             const struct step_row *row, cairn_error *reterr)
+static bool is_current(const struct step_row *row)
 {
-    bool is_current = step_is_current(row->status) || row->locked_by || row->is_held;
-    cleanup(query_end) struct query query = query_begin(tx, number, reterr);
-    bind_int(&query, ":is_current", is_current);
+    return step_is_current(row->status) || row->locked_by || row->is_held;
+}
+
+/* Most columns of a new step are NULL, 0 or ''.  An INSERT has parameters for the others only, and writes many steps, so
+ * that its cursors and checks are made ready once for all. */
+static const int insert_sizes[INSERT_SIZES] = {20, 5, 1};
+
+void step_insert_done(struct step_insert *insert)
+{
+    for (int i = 0; i < INSERT_SIZES; i++)
+        statement_finalize(&insert->statements[i]);
+    *insert = (struct step_insert){0};
+}
+
+static bool may_be_null(const struct column *column)
+{
+    return column->flags & (COLUMN_NULL | COLUMN_NULL_IN_SQLITE);
+}
+
+/* Whether it needs no parameter. */
+static bool is_blank(const struct column *column, const struct step_row *row)
+{
+    if (column->kind <= UUID_COLUMN)
+        return !member_text(column, row) &&
+               (may_be_null(column) || column->flags & COLUMN_EMPTY);
+    return column->kind != WORD_COLUMN &&
+           member_int(column, row) == (column->kind == PLACE_COLUMN ? -1 : 0);
+}
+
+/* The number of a step has its instance's and its place. */
+static bool is_in_number(const struct column *column)
+{
+    return column->flags & COLUMN_POSTGRES_ONLY ||
+           column->offset == offsetof(struct step_row, instance_seq) ||
+           column->offset == offsetof(struct step_row, seq);
+}
+
+/* The columns in which one of the steps has a value. */
+static uint64_t find_columns(const struct step_row *rows, size_t count)
+{
+    uint64_t columns = 0;
+    for (size_t i = 0; i < step_row_type.count; i++) {
+        const struct column *column = &step_row_type.columns[i];
+        bool has_value = false;
+        for (size_t k = 0; k < count && !has_value && !is_in_number(column); k++)
+            has_value = !is_blank(column, &rows[k]);
+        columns |= (uint64_t)has_value << i;
+    }
+    return columns;
+}
+
+/* The parameters of a row: its number, whether it is current, its columns. */
+static int prepare_insert(sqlite3 *db, uint64_t columns, int rows, sqlite3_stmt **ret_handle)
+{
+    cleanup(buf_done) struct buf sql = {0}, values = {0};
+    buf_str(&sql, "INSERT INTO workflow_step (id, is_current");
+    for (size_t i = 0; i < step_row_type.count; i++) {
+        const struct column *column = &step_row_type.columns[i];
+        bool has_value = columns >> i & 1;
+        if (is_in_number(column) || (!has_value && may_be_null(column)))
+            continue;
+        buf_printf(&sql, ", \"%s\"", column->name);
+        buf_str(&values, has_value ? ", ?" : column->kind <= UUID_COLUMN ? ", ''" : ", 0");
+    }
+    for (int i = 0; i < rows && !buf_failed(&values); i++)
+        buf_printf(&sql, "%s (?, ?%s)", i ? "," : ") VALUES", buf_text(&values));
+    if (buf_failed(&sql) || buf_failed(&values))
+        return SQLITE_NOMEM;
+    return sqlite3_prepare_v3(db, sql.text, -1, SQLITE_PREPARE_PERSISTENT, ret_handle, NULL);
+}
+
+static struct step_insert *find_insert(struct sqlite_session *session, uint64_t columns)
+{
+    for (size_t i = 0; i < STEP_INSERTS_MAX; i++)
+        if (session->step_inserts[i].columns == columns)
+            return &session->step_inserts[i];
+    struct step_insert *insert = &session->step_inserts[session->next_step_insert];
+    session->next_step_insert = (session->next_step_insert + 1) % STEP_INSERTS_MAX;
+    step_insert_done(insert);
+    insert->columns = columns;
+    return insert;
+}
+
+/* As many of the steps as one INSERT takes. */
+static cairn_code insert_some(struct sqlite_session *session, uint64_t columns,
+                              const struct step_row *rows, size_t left, int *ret_count,
+                              cairn_error *reterr)
+{
+    int size = 0, parameter = 1, rc = SQLITE_OK;
+    while ((size_t)insert_sizes[size] > left)
+        size++;
+    int count = *ret_count = insert_sizes[size];
+    struct statement *statement = &find_insert(session, columns)->statements[size];
+    if (!statement->handle)
+        rc = prepare_insert(session->connection->db, columns, count, &statement->handle);
+    cleanup(query_end) struct query query = {.session = session,
+                                             .statement = statement,
+                                             .handle = statement->handle,
+                                             .doing = "insert a step",
+                                             .reterr = reterr,
+                                             .rc = rc};
+    for (int k = 0; k < count; k++) {
+        bind_int_at(&query, parameter++, rows[k].instance_seq * PLACES_MAX + rows[k].seq);
+        bind_int_at(&query, parameter++, is_current(&rows[k]));
+        for (size_t i = 0; columns >> i; i++)
+            if (columns >> i & 1)
+                column_bind(&query, parameter++, &step_row_type.columns[i], &rows[k]);
+    }
+    return query_run(&query);
+}
+
+static cairn_code update_step(struct store_tx *tx, const struct step_row *row,
+                              cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_UPDATE_STEP, reterr);
+    bind_int(&query, ":is_current", is_current(row));
     row_bind(&query, &step_row_type, row);
     return query_run(&query);
 }
@@ -235,10 +347,12 @@ cairn_code sqlite_insert_steps(struct store_tx *tx, const struct step_row *rows,
                         "cannot add a step to instance \"%s\": SQLite holds %d of one instance",
                         rows[i].instance_id, (int)PLACES_MAX);
     }
-    for (size_t i = 0; i < count; i++) {
-        TRY(write_step(tx, Q_INSERT_STEP, &rows[i], reterr));
+    uint64_t columns = find_columns(rows, count);
+    int some = 0;
+    for (size_t i = 0; i < count; i += (size_t)some)
+        TRY(insert_some(sqlite_session_of(tx), columns, rows + i, count - i, &some, reterr));
+    for (size_t i = 0; i < count; i++)
         known_put_step(tx, &rows[i]);
-    }
     return CAIRN_OK;
 }
 
@@ -253,7 +367,7 @@ cairn_code sqlite_update_steps(struct store_tx *tx, const struct step_row *rows,
     TRY(known_change_steps(tx, rows, count, is_known, reterr));
     for (size_t i = 0; i < count; i++)
         if (!is_known[i])
-            TRY(write_step(tx, Q_UPDATE_STEP, &rows[i], reterr));
+            TRY(update_step(tx, &rows[i], reterr));
     return CAIRN_OK;
 }
 
