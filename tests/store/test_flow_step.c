@@ -153,6 +153,48 @@ TEST(an_update_of_a_step_writes_all_but_its_plan)
     check_step_changing(&seen, &planned);
 }
 
+/* The same columns of many steps, each time with other values: in `same` of them all have the same. */
+static void change_many(struct rig *rig, struct step_row *rows, size_t count, int32_t round,
+                        int32_t same)
+{
+    struct step_row seen[32];
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        int32_t own = round * 100 + (int32_t)i, shared = round * 100;
+        lock_step(rig, rows[i].instance_id, rows[i].seq);
+        rows[i].attempts = same > 0 ? shared : own;
+        rows[i].started_at_us = RIG_START_US + (same > 1 ? shared : own);
+        rows[i].error = arena_printf(&rig->arena, "%d", (int)(same > 2 ? shared : own));
+        rows[i].locked_by = arena_printf(&rig->arena, "w%d", (int)(same > 3 ? shared : own));
+        rows[i].token = "t";
+        rows[i].locked_until_us = RIG_START_US + own;
+        rows[i].status = same > 3 ? STEP_RUNNING : STEP_COMPENSATION;
+    }
+    MUST(rig, rig->ops->update_steps(rig->tx, rows, count, &rig->error));
+    commit(rig);
+    begin_write(rig);
+    MUST(rig, rig->ops->list_steps(rig->tx, rows[0].instance_id, -1, false, seen, 32, &found,
+                                   &rig->error));
+    CHECK_INT(found, count);
+    for (size_t i = 0; i < count; i++)
+        check_step_changing(&seen[i], &rows[i]);
+}
+
+TEST(many_steps_are_changed_alike_and_differently)
+{
+    enum { COUNT = 25 };
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row rows[COUNT];
+    for (int32_t i = 0; i < COUNT; i++)
+        rows[i] = step_of(&instance, i);
+    MUST(rig, rig->ops->insert_steps(rig->tx, rows, COUNT, &rig->error));
+    static const int32_t same[] = {4, 4, 3, 4, 0, 1, 4, 2, 0};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        change_many(rig, rows, COUNT, (int32_t)i + 1, same[i]);
+}
+
 TEST(a_step_can_be_changed_by_the_transaction_that_inserted_it)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

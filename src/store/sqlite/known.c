@@ -37,6 +37,7 @@ struct copy {
 /* The UPDATEs of a set of columns. */
 struct shape {
     uint64_t columns;
+    uint64_t common;            /* those that had one value in each of its groups */
     struct statement one, many; /* of a row, and of GROUP_MAX */
 };
 
@@ -104,7 +105,7 @@ static const char **text_at(const struct column *column, void *row)
 /* What the table has for a text. */
 static const char *kept_text(const struct column *column, const void *row)
 {
-    const char *text = member_text(column, row);
+    const char *text = *(const char *const *)((const char *)row + column->offset);
     return text || !(column->flags & COLUMN_EMPTY) ? text : "";
 }
 
@@ -327,24 +328,37 @@ static bool is_equal(const struct column *column, const void *a, const void *b)
     return one == other || text_is(one, other);
 }
 
-/* The i-th column that may change is bit i. */
-static uint64_t find_changes(const struct known_table *table, const void *old, const void *row)
-{
-    uint64_t changes = 0;
-    for (size_t i = 0; i < table->change_count; i++)
-        changes |= (uint64_t)!is_equal(table->changes[i], old, row) << i;
-    return changes;
-}
-
 static bool is_current(const struct step_row *row)
 {
     return step_is_current(row->status) || row->locked_by || row->is_held;
 }
 
+/* Those of some columns that differ.  The i-th column that may change is bit i. */
+static uint64_t find_changes(const struct known_table *table, uint64_t columns, const void *old,
+                             const void *row)
+{
+    uint64_t changes = 0;
+    for (size_t i = 0; i < table->change_count && columns >> i; i++)
+        if (columns >> i & 1 && !is_equal(table->changes[i], old, row))
+            changes |= UINT64_C(1) << i;
+    if (columns & IS_CURRENT && is_current(old) != is_current(row))
+        changes |= IS_CURRENT;
+    return changes;
+}
+
+/* Those of some columns in which all rows of a group have the same. */
+static uint64_t find_common(const struct group *group, uint64_t columns)
+{
+    for (size_t i = 1; i < group->count; i++)
+        columns &= ~find_changes(group->table, columns, group->changes[0]->row,
+                                 group->changes[i]->row);
+    return columns;
+}
+
 /* ---- UPDATEs ------------------------------------------------------------------------------ */
 
-/* Of many rows SQLite asks for the values by this function of a row's number and a column, so that its cursors and
- * checks are made ready once for all. */
+/* Of many rows SQLite asks for the values that differ by this function of a row's number and a column, so that its
+ * cursors and checks are made ready once for all. */
 static const char value_function[] = "cairn_value";
 
 static struct column_value value_of(const struct group *group, int column)
@@ -387,33 +401,33 @@ bool known_watch(struct known_rows *known, sqlite3 *db)
                                       &known->group, give_value, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* What a column becomes: a parameter of a statement for one row. */
+/* What a column becomes: a parameter, if all rows have the same. */
 static void put_value(struct buf *sql, const struct known_table *table, const char *name,
-                      int column, bool is_many)
+                      int column, bool is_common)
 {
     buf_printf(sql, " \"%s\" = ", name);
-    if (is_many)
-        buf_printf(sql, "%s(%s, %d),", value_function, table->number, column);
-    else
+    if (is_common)
         buf_str(sql, "?,");
+    else
+        buf_printf(sql, "%s(%s, %d),", value_function, table->number, column);
 }
 
-/* The parameters are the columns, in their order, then the row's number; or numbers alone. */
+/* The parameters are the common columns, in their order, then the numbers of rows. */
 static int prepare_shape(const struct known_table *table, sqlite3 *db, uint64_t columns,
-                         bool is_many, sqlite3_stmt **ret_handle)
+                         uint64_t common, int rows, sqlite3_stmt **ret_handle)
 {
     cleanup(buf_done) struct buf sql = {0};
     buf_printf(&sql, "UPDATE %s SET", table->type->table);
     for (size_t i = 0; i < table->change_count; i++)
         if (columns >> i & 1)
-            put_value(&sql, table, table->changes[i]->name, (int)i, is_many);
+            put_value(&sql, table, table->changes[i]->name, (int)i, common >> i & 1);
     if (columns & IS_CURRENT)
-        put_value(&sql, table, "is_current", -1, is_many);
+        put_value(&sql, table, "is_current", -1, common & IS_CURRENT);
     if (buf_failed(&sql))
         return SQLITE_NOMEM;
     sql.len--; /* the last comma */
     buf_printf(&sql, " WHERE %s IN (?", table->number);
-    for (int i = 1; i < GROUP_MAX && is_many; i++)
+    for (int i = 1; i < rows; i++)
         buf_str(&sql, ",?");
     buf_str(&sql, ")");
     if (buf_failed(&sql))
@@ -434,46 +448,43 @@ static struct shape *find_shape(struct known_table *table, uint64_t columns)
     return shape;
 }
 
-static struct query begin_update(struct store_tx *tx, struct known_table *table,
-                                 uint64_t columns, bool is_many, cairn_error *reterr)
+/* A column that differed once is asked for from then on, so that a statement is made again a few times at most. */
+static void narrow(struct shape *shape, const struct group *group)
+{
+    uint64_t common = find_common(group, shape->many.handle ? shape->common : shape->columns);
+    if (common != shape->common)
+        statement_finalize(&shape->many);
+    shape->common = common;
+}
+
+/* Writes one row, or a group. */
+static cairn_code write_rows(struct store_tx *tx, struct known_table *table,
+                             struct change *const *changes, size_t count, cairn_error *reterr)
 {
     struct sqlite_session *session = sqlite_session_of(tx);
-    struct shape *shape = find_shape(table, columns);
+    struct shape *shape = find_shape(table, changes[0]->columns);
+    bool is_many = count > 1;
+    int parameter = 1, rc = SQLITE_OK;
+    if (is_many)
+        narrow(shape, &session->known->group);
+    uint64_t common = is_many ? shape->common : shape->columns;
     struct statement *statement = is_many ? &shape->many : &shape->one;
-    struct query query = {.session = session,
-                          .statement = statement,
-                          .doing = table->doing,
-                          .reterr = reterr,
-                          .rc = SQLITE_OK};
     if (!statement->handle)
-        query.rc =
-            prepare_shape(table, session->connection->db, columns, is_many, &statement->handle);
-    query.handle = statement->handle;
-    return query;
-}
-
-static cairn_code write_one(struct store_tx *tx, struct known_table *table,
-                            const struct change *change, cairn_error *reterr)
-{
-    int parameter = 1;
-    cleanup(query_end) struct query query =
-        begin_update(tx, table, change->columns, false, reterr);
+        rc = prepare_shape(table, session->connection->db, shape->columns, common,
+                           is_many ? GROUP_MAX : 1, &statement->handle);
+    cleanup(query_end) struct query query = {.session = session,
+                                             .statement = statement,
+                                             .handle = statement->handle,
+                                             .doing = table->doing,
+                                             .reterr = reterr,
+                                             .rc = rc};
     for (size_t i = 0; i < table->change_count; i++)
-        if (change->columns >> i & 1)
-            column_bind(&query, parameter++, table->changes[i], change->row);
-    if (change->columns & IS_CURRENT)
-        bind_int_at(&query, parameter++, is_current(change->row));
-    bind_int_at(&query, parameter, change->number);
-    return query_run(&query);
-}
-
-static cairn_code write_many(struct store_tx *tx, struct known_table *table,
-                             const struct group *group, cairn_error *reterr)
-{
-    cleanup(query_end) struct query query =
-        begin_update(tx, table, group->changes[0]->columns, true, reterr);
-    for (size_t i = 0; i < group->count; i++)
-        bind_int_at(&query, (int)i + 1, group->changes[i]->number);
+        if (common >> i & 1)
+            column_bind(&query, parameter++, table->changes[i], changes[0]->row);
+    if (common & IS_CURRENT)
+        bind_int_at(&query, parameter++, is_current(changes[0]->row));
+    for (size_t i = 0; i < count; i++)
+        bind_int_at(&query, parameter++, changes[i]->number);
     return query_run(&query);
 }
 
@@ -481,9 +492,9 @@ static cairn_code write_group(struct store_tx *tx, struct known_table *table,
                               const struct group *group, cairn_error *reterr)
 {
     if (group->count >= GROUP_LEAST)
-        return write_many(tx, table, group, reterr);
+        return write_rows(tx, table, group->changes, group->count, reterr);
     for (size_t i = 0; i < group->count; i++)
-        TRY(write_one(tx, table, group->changes[i], reterr));
+        TRY(write_rows(tx, table, &group->changes[i], 1, reterr));
     return CAIRN_OK;
 }
 
@@ -547,16 +558,15 @@ static bool find_row_change(struct known_rows *known, struct known_table *table,
     const struct instance_row *instance = row;
     bool is_step = table == &known->steps;
     struct copy *copy = find_copy(table, is_step ? step_number(row) : instance->seq);
+    uint64_t columns = is_step ? UINT64_MAX : UINT64_MAX & ~IS_CURRENT;
     if (!copy)
         return false;
     *ret_change =
         (struct change){.row = row,
                         .copy = copy,
                         .number = copy->number,
-                        .columns = find_changes(table, copy->block, row),
+                        .columns = find_changes(table, columns, copy->block, row),
                         .is_kept = is_step ? is_current(row) : !instance->finished_at_us};
-    if (is_step && is_current((const void *)copy->block) != is_current(row))
-        ret_change->columns |= IS_CURRENT;
     return true;
 }
 
