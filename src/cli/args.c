@@ -292,18 +292,20 @@ static bool check_operands(const struct args *args)
     return false;
 }
 
-/* "cancel needs --by WHO and --reason TEXT" */
+/* "cancel needs --by WHO and --reason TEXT"; of two that exclude each other one is enough. */
 static bool check_required(const struct args *args)
 {
     const struct option *option;
     cleanup(buf_donep) struct buf needed = {0};
     bool is_missing = false;
     for (size_t i = 0; (option = command_option(args->command, i)); i++) {
+        const char *other = option->excludes;
         if (!option->is_required)
             continue;
-        is_missing |= !args->options[i].text;
-        buf_printf(&needed, "%s--%s %s", needed.len ? " and " : "", option->name,
-                   option->value);
+        is_missing |= !args->options[i].text && !(other && args_has(args, other));
+        buf_printf(&needed, "%s%s--%s %s%s%s", needed.len && other ? "," : "",
+                   needed.len ? " and " : "", option->name, option->value,
+                   other ? " or --" : "", other ? other : "");
     }
     if (is_missing)
         say_error("%s needs %s", args->command->name, buf_text(&needed));

@@ -109,6 +109,8 @@ int call_unsaid(cairn_engine *engine, const char *method, const char *target, co
     answer.body = cairn_response_body(answer.response, &answer.len);
     answer.tree = json_loadb(answer.body, answer.len, JSON_DECODE_ANY, NULL);
     *ret_answer = answer;
+    if (answer.status == 404)
+        target_hint(engine, request.target, ret_answer);
     if (!answer.tree && answer.status < 400) {
         say_error("could not understand the answer of %s: it is not JSON", cairn_url(engine));
         return EXIT_STORE;

@@ -119,7 +119,7 @@ static void consider(struct search *search, const char *text, const char *name)
 /* By spelling. */
 static const char *nearest(const char *name)
 {
-    struct search search = {.wanted = name, .best = strlen(name) / 3 + 2};
+    struct search search = {.wanted = name, .best = strlen(name) / 4 + 2};
     for (size_t i = 0; command_groups[i].name; i++)
         consider(&search, command_groups[i].name, command_groups[i].name);
     for (const struct command *command = commands; command->name; command++)

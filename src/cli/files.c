@@ -190,8 +190,12 @@ static int read_workflow(const struct args *args, struct buf *ret_text)
     const char *operand = args->operands[0];
     bool is_file =
         strcmp(operand, "-") == 0 || (!args_has(args, "version") && access(operand, F_OK) == 0);
-    if (!is_file)
-        return read_deployed(args, ret_text);
+    if (!is_file) {
+        int code = read_deployed(args, ret_text);
+        if (code == EXIT_NO && !args_has(args, "version"))
+            say_more("nor is there a file of this name");
+        return code;
+    }
     return file_read(operand, ret_text) ? EXIT_DONE : EXIT_USAGE;
 }
 

@@ -149,6 +149,27 @@ int target_complete(cairn_engine *engine, const char *target, struct buf *full,
     return EXIT_DONE;
 }
 
+void target_hint(cairn_engine *engine, const char *target, struct answer *answer)
+{
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        cleanup(buf_donep) struct buf other = {0}, hint = {0};
+        cleanup(answer_done) struct answer found = {0};
+        size_t base = strlen(kinds[kind].list);
+        if (strncmp(target, kinds[kind].list, base) != 0 || target[base] != '/')
+            continue;
+        int len = (int)strcspn(target + base + 1, "/?");
+        cairn_request request = CAIRN_REQUEST_DEFAULTS;
+        buf_printf(&other, "%s/%.*s", kinds[!kind].list, len, target + base + 1);
+        request.target = buf_text(&other);
+        if (cairn_call(engine, &request, &found.response, NULL) ||
+            cairn_response_status(found.response) != 200)
+            continue;
+        buf_printf(&hint, "it is %s: cairn %s %.*s", kind == 0 ? "a job" : "an instance",
+                   kind == 0 ? "job show" : "show", len, target + base + 1);
+        json_object_set_new(answer->tree, "hint", json_string(buf_text(&hint)));
+    }
+}
+
 int id_complete(cairn_engine *engine, const char *list, const char *given, char ret_id[ID_ROOM])
 {
     cleanup(answer_done) struct answer answer = {0};

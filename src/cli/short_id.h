@@ -18,7 +18,11 @@ enum { ID_ROOM = 37 };
 int target_complete(cairn_engine *engine, const char *target, struct buf *full,
                     struct answer *ret_answer);
 
-/* The same for an id alone; `list` is "/v1/jobs" or "/v1/instances".  An error is printed. */
+/* If the id in the target of an answer of 404 is one of the other kind, which is easily mistaken, the answer's
+ * hint says so. */
+void target_hint(cairn_engine *engine, const char *target, struct answer *answer);
+
+/* The same as target_complete() for an id alone; `list` is "/v1/jobs" or "/v1/instances".  An error is printed. */
 int id_complete(cairn_engine *engine, const char *list, const char *given,
                 char ret_id[ID_ROOM]);
 

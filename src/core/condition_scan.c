@@ -154,6 +154,11 @@ static cairn_code refuse_character(const struct scanner *scanner)
     } known[] = {
         {'\'', "strings stand in \" or ` quotes: found a single quote"},
         {'"', "unexpected quote"},
+        {'=', "a comparison is written as eq a b: found \"=\""},
+        {'>', "a comparison is written as gt a b, or ge a b: found \">\""},
+        {'<', "a comparison is written as lt a b, or le a b: found \"<\""},
+        {'!', "a negation is written as ne a b, or not a: found \"!\""},
+        {'&', "both are asked for with and a b: found \"&\""},
     };
     const char *text = scanner->text + scanner->at;
     uint32_t code = character_code(text);

@@ -68,9 +68,12 @@ static bool find_kind(struct reading *reading, const struct node *map,
                       enum element_kind *ret_kind)
 {
     size_t found = 0;
+    enum element_kind last = 0;
     for (enum element_kind kind = 0; kind < ELEMENT_IN_LIST_COUNT; kind++)
-        if (node_find(map, kinds[kind]) && found++ == 0)
-            *ret_kind = kind;
+        if (node_find(map, kinds[kind])) {
+            *ret_kind = found++ ? *ret_kind : kind;
+            last = kind;
+        }
     if (node_find(map, "start") && node_find(map, "wait")) { /* a key of start */
         *ret_kind = ELEMENT_START;
         found--;
@@ -81,7 +84,9 @@ static bool find_kind(struct reading *reading, const struct node *map,
     const char *meant = found || !map->first ? NULL : nearest_word(map->first->text, kinds);
     char name[QUOTED_TEXT];
     if (found)
-        flaw_add(reading->flaws, map->at, "an element must be of one kind, not of %zu", found);
+        flaw_add(reading->flaws, map->at,
+                 "an element is of one kind, but this one has the keys %s and %s",
+                 kinds[*ret_kind], kinds[last]);
     else if (meant)
         flaw_add(reading->flaws, map->first->at,
                  "unknown kind of element %s; did you mean \"%s\"?",

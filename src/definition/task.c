@@ -87,6 +87,13 @@ void compensation_parse(const struct mapping *mapping, struct compensation_confi
 {
     static const char *const known[] = {"handler",    "max_attempts", "retry", "timeout",
                                         "idempotent", "metadata",     NULL};
+    const struct node *node = node_find(mapping->map, "compensation");
+    char name[QUOTED_TEXT];
+    if (node && node->kind == NODE_SCALAR && node->len) {
+        mapping_flaw(mapping, node->at, "compensation must be a mapping: {handler: %s}",
+                     quoted(name, node->text));
+        return;
+    }
     const struct node *map = mapping_map(mapping, "compensation");
     if (!map)
         return;

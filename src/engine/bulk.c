@@ -46,7 +46,7 @@ cairn_code check_bulk_start(struct check *check)
     const struct bulk_action *action = bulk_action_find(in->on, in->action);
     struct bulk_filter filter;
     if (!action)
-        return check_bad(check, "action", "does not exist for what \"on\" names");
+        return bulk_action_refuse(in->on, in->action, check->error);
     if (!in->filter == !in->ids)
         return check_bad(check, "filter", "or ids must be given, and only one of them");
     if (in->filter)

@@ -25,6 +25,7 @@ struct bulk_action {
 
 /* NULL: there is none for this target. */
 const struct bulk_action *bulk_action_find(const char *target, const char *word);
+cairn_code bulk_action_refuse(const char *target, const char *word, cairn_error *reterr);
 
 /* What a filter, a JSON object, asks for.  target: as in bulk_target. */
 struct bulk_filter {

@@ -7,6 +7,7 @@
 #include "base/scan.h"
 #include "engine/bulk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct bulk_action actions[] = {
@@ -28,6 +29,17 @@ const struct bulk_action *bulk_action_find(const char *target, const char *word)
             strcmp(actions[i].word, word) == 0)
             return &actions[i];
     return NULL;
+}
+
+cairn_code bulk_action_refuse(const char *target, const char *word, cairn_error *reterr)
+{
+    char known[96] = "";
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(targets[actions[i].target], target) == 0)
+            snprintf(known + strlen(known), sizeof known - strlen(known), " %s",
+                     actions[i].word);
+    fail(reterr, CAIRN_E_BAD_INPUT, "action \"%.64s\" does not exist for %s", word, target);
+    return fail_hint(reterr, CAIRN_E_BAD_INPUT, "it is one of:%s", known);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -96,9 +96,15 @@ static cairn_code bind_one(const struct addrinfo *where, const char *address, in
     cleanup(close_fd) int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd < 0 || bind(fd, where->ai_addr, where->ai_addrlen) || listen(fd, BACKLOG))
-        return fail(reterr, CAIRN_E_UNREACHABLE, "could not listen on %s: %s", address,
-                    strerror(errno));
+    if (fd < 0 || bind(fd, where->ai_addr, where->ai_addrlen) || listen(fd, BACKLOG)) {
+        bool is_taken = errno == EADDRINUSE;
+        fail(reterr, CAIRN_E_UNREACHABLE, "could not listen on %s: %s", address,
+             strerror(errno));
+        return is_taken ? fail_hint(reterr, CAIRN_E_UNREACHABLE,
+                                    "stop the program that listens there, or choose another "
+                                    "address with --listen; port 0 is any free port")
+                        : CAIRN_E_UNREACHABLE;
+    }
     *ret_fd = fd;
     fd = -1;
     return CAIRN_OK;

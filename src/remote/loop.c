@@ -111,10 +111,18 @@ static cairn_code unreachable(struct transfer *transfer, CURLcode result)
         return fail_hint(error, CAIRN_E_UNREACHABLE,
                          "its certificate is not to be trusted; CAIRN_CA_FILE names a file "
                          "of authorities that are");
+    if (result == CURLE_SSL_CONNECT_ERROR)
+        return fail_hint(error, CAIRN_E_UNREACHABLE,
+                         "if the server has no certificate, its URL begins with http:");
+    if (result == CURLE_SSL_CACERT_BADFILE)
+        return fail_hint(error, CAIRN_E_UNREACHABLE, "check the file that CAIRN_CA_FILE names");
     if (is_unsure)
         return fail_hint(error, CAIRN_E_UNREACHABLE,
                          "it may have been carried out: look before you repeat it");
-    return fail_hint(error, CAIRN_E_UNREACHABLE, "is `cairn serve` running there?");
+    return fail_hint(error, CAIRN_E_UNREACHABLE,
+                     result == CURLE_GOT_NOTHING
+                         ? "if the server has a certificate, its URL begins with https:"
+                         : "is `cairn serve` running there?");
 }
 
 static cairn_code explain(struct transfer *transfer, CURLcode result)

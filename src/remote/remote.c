@@ -312,14 +312,15 @@ static cairn_code read_health(struct remote_engine *engine, const cairn_response
                               cairn_error *reterr)
 {
     struct slice answer;
-    if (response->status != 200)
+    if (response->status != 200 && response->status != 404)
         return decode_error(engine, response->status, response->body, response->len, reterr);
     if (scan_text(response->body, response->len, &answer) &&
         slice_is(scan_find(answer, "status"), "\"ok\""))
         return CAIRN_OK;
     fail(reterr, CAIRN_E_UNREACHABLE, "the server at %s does not answer as Cairn does",
          engine->base.url);
-    return fail_hint(reterr, CAIRN_E_UNREACHABLE, "is `cairn serve` running there?");
+    return fail_hint(reterr, CAIRN_E_UNREACHABLE,
+                     "is `cairn serve` running there, and is the path of the URL right?");
 }
 
 /* Asks whether a server is there, so that a wrong URL is known at once. */

@@ -18,7 +18,7 @@ $ cairn bulk retry
 ! cairn: say which: by options such as --status failed, by ids, or by --all
 [2]
 $ cairn bulk explode --all 2>&1 | head -1
-cairn: action does not exist for what "on" names
+cairn: action "explode" does not exist for instances
 # Instances are also chosen by their parent, and by where they stand.
 $ cairn bulk pause --parent none --stand running --dry-run
 0 match

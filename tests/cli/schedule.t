@@ -44,7 +44,7 @@ $ cairn schedule set nightly --cron '0 2 * * *' --every 1h --job report.v1
 ! cairn: --cron and --every exclude each other
 [2]
 $ cairn schedule set nightly --job report.v1
-! cairn: cron or every_ms must be given, and only one of them
+! cairn: schedule set needs --cron EXPR or --every, and --workflow NAME or --job
 [2]
 $ cairn schedule remove nightly
 nightly  removed

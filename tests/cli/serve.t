@@ -1,5 +1,12 @@
 # The same commands over a server.
 $ cairn serve --listen=127.0.0.1:0 2>log & server=$!; until grep -q listening log 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log)
+# Two servers cannot listen at one place, and a path that is not the server's is a wrong URL.
+$ cairn serve --listen ${http#http://} 2>&1 | sed "s/${http#http://}/HOST:PORT/"
+cairn: could not listen on HOST:PORT: Address already in use
+    stop the program that listens there, or choose another address with --listen; port 0 is any free port
+$ cairn job list --url $http/nothing 2>&1 | sed "s,$http,HTTP,"
+cairn: the server at HTTP/nothing does not answer as Cairn does
+    is `cairn serve` running there, and is the path of the URL right?
 $ id=$(cairn job add web.v1 --payload '{"n":1}' --url $http)
 # A server does not know at once which workers are there, so its sentence may differ.
 $ plain() { python3 -c 'import json, sys; job = json.load(sys.stdin); del job["why"]; print(job)'; }

@@ -54,6 +54,21 @@ $ cairn bulk pause ffffffff
 ! cairn: instance "ffffffff" does not exist: no id begins with it, and none of the newest 20,000 ends with it
 !     give the id, 4 or more characters of its beginning, or its last 8 characters
 [1]
+# An id of the other kind is said to be one; with several ids at each.
+$ job=$(cairn job add other.v1); instance=$(cairn start pair --key other)
+$ cairn show $job
+! cairn: instance "<id3>" does not exist
+!     it is a job: cairn job show <id3>
+[1]
+$ cairn pause $job ffffffff-ffff-4fff-8fff-ffffffffffff
+! cairn: instance "<id3>" does not exist
+!     it is a job: cairn job show <id3>
+! cairn: instance "<id4>" does not exist
+[1]
+$ cairn job cancel $instance
+! cairn: job "<id5>" does not exist
+!     it is an instance: cairn show <id5>
+[1]
 # A key that looks like a part of an id is none.
 $ cairn start pair --key ffffffff-1 >/dev/null; cairn show ffffffff 2>&1 | grep -c 'does not exist'
 1

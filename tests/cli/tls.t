@@ -13,6 +13,11 @@ $ grep -o '"event":"request","method":"POST","path":"/v1/jobs","status":201' log
 "event":"request","method":"POST","path":"/v1/jobs","status":201
 $ python3 -c 'import json; [json.loads(line) for line in open("log")]; print("every line is JSON")'
 every line is JSON
+# Neither a scheme that does not fit nor a file that is not there looks like a server that is down.
+$ cairn job list --url http${https#https} 2>&1 | grep -c 'its URL begins with https:'
+1
+$ CAIRN_CA_FILE=none.pem cairn job list --url $https 2>&1 | tail -n 1
+    check the file that CAIRN_CA_FILE names
 # An authority that is not trusted, another name, and a certificate that is over are refused.
 $ cairn job list --url $https 2>&1 | grep -c 'local issuer certificate'
 1
@@ -33,6 +38,10 @@ $ touch renewed; wait $client; grep -c 'HTTP/1.1 200' answers
 $ cp wrong.key old.key; kill -HUP $server; until grep -q stays log; do sleep 0.05; done; grep -o 'certificate "old.pem".*' log
 certificate "old.pem" and private key "old.key" cannot be used: The certificate and the given key do not match.; what was read before stays
 $ CAIRN_CA_FILE=ca.pem cairn job list --url $https -o ids | wc -l
+1
+$ kill $server; wait $server
+$ cairn serve --url sqlite:tls.db --listen 127.0.0.1:0 2>log & server=$!; until grep -q listening log; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log)
+$ cairn job list --url https${http#http} 2>&1 | grep -c 'its URL begins with http:'
 1
 $ kill $server; wait $server
 $ cairn serve --tls-cert good.pem

@@ -15,6 +15,15 @@ $ cairn lsit
 !     Did you mean: cairn list
 !     All commands: cairn help
 [2]
+# Two wrong letters of three are no spelling mistake.
+$ cairn foo
+! cairn: "foo" is not a command
+!     All commands: cairn help
+[2]
+$ cairn help job foo
+! cairn: "job foo" is not a command
+!     All commands: cairn help
+[2]
 $ cairn xyzzy
 ! cairn: "xyzzy" is not a command
 !     All commands: cairn help
@@ -32,6 +41,13 @@ $ cairn job
 !   job delete       delete jobs; they are no longer claimed or listed
 !
 ! More: cairn job COMMAND --help
+[2]
+# One of two options is needed.
+$ cairn schedule set nightly --every 5m
+! cairn: schedule set needs --cron EXPR or --every, and --workflow NAME or --job
+[2]
+$ cairn schedule set nightly --job mail.v1
+! cairn: schedule set needs --cron EXPR or --every, and --workflow NAME or --job
 [2]
 $ cairn job list --statsu failed
 ! cairn: --statsu is not an option of cairn job list

@@ -70,6 +70,7 @@ $ cairn graph order --form mermaid | head -1
 flowchart TD
 $ cairn graph nothing
 ! cairn: workflow "nothing" does not exist
+!     nor is there a file of this name
 [1]
 $ cairn graph bad.yaml
 ! cairn: bad.yaml:2:10: workflow "bad": version must be a whole number from 1

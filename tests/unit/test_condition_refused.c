@@ -100,7 +100,13 @@ TEST(what_is_malformed_is_refused_with_its_column)
         {"{{ eq .a 'x' }}", "strings stand in \" or ` quotes: found a single "
                             "quote at column 10"},
         {"{{ eq .a, 1 }}", "unexpected \",\" at column 9"},
-        {"{{ .a == 1 }}", "unexpected \"=\" at column 7"},
+        {"{{ .a == 1 }}", "a comparison is written as eq a b: found \"=\" at column 7"},
+        {"{{ .a > 1 }}",
+         "a comparison is written as gt a b, or ge a b: found \">\" at column 7"},
+        {"{{ .a <= 1 }}",
+         "a comparison is written as lt a b, or le a b: found \"<\" at column 7"},
+        {"{{ !.a }}", "a negation is written as ne a b, or not a: found \"!\" at column 4"},
+        {"{{ .a && .b }}", "both are asked for with and a b: found \"&\" at column 7"},
         /* fields */
         {"{{ .. }}", "a field's name is missing after \".\" at column 4"},
         {"{{ .a..b }}", "a field's name is missing after \".\" at column 6"},

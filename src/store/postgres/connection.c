@@ -210,7 +210,7 @@ cairn_code postgres_check_url(const char *url, cairn_error *reterr)
     PQfreemem(reason);
     return fail_hint(reterr, CAIRN_E_BAD_INPUT,
                      "write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special "
-                     "characters percent-encoded");
+                     "characters percent-encoded and only options that libpq has");
 }
 
 /* What the URL says of connecting. */
@@ -280,7 +280,8 @@ cairn_code postgres_connect(const char *url, struct postgres_patience *patience,
     if (is_plain && !connect_within(conn, &attempt))
         return postgres_silent(doing, reterr);
     if (PQstatus(conn) != CONNECTION_OK || PQsetnonblocking(conn, 1))
-        return postgres_refused(conn, NULL, doing, reterr);
+        return fail_hint(reterr, postgres_refused(conn, NULL, doing, reterr),
+                         "check the URL; the database must exist and accept its user");
 
     PQsetNoticeReceiver(conn, ignore_notice, NULL);
     *ret_conn = conn;
