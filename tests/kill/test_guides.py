@@ -8,16 +8,22 @@
 The program is build/cairn, as in the source tree, and not on the PATH: the guide has to say how it gets there.
 DATABASE_URL, for a page that names it, is an empty database on the server of $CAIRN_TEST_POSTGRES.
 A block of ```sh is run; each line of a block of ```text behind it must be found in what was printed.
-Ids, times, durations and the number of blanks do not matter.
+Ids, times, durations and the number of blanks do not matter.  A block such as ```yaml order.yaml is a file.  The commands of a
+block of ```crontab are run, as cron would run them.  Commands that need root, systemd or podman are those of stand_in.py, and the
+places of an installed system, such as /etc/cairn, are in a folder of their own.
 """
 import contextlib
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
 import tempfile
 
+STAND_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'stand_in.py')
+STAND_INS = ('dpkg', 'editor', 'podman', 'systemctl')
+PLACES = re.compile(r'(?<![\w/.])(?=/(?:etc|var/lib|var/backups)/cairn|/usr/local/bin)')
 MARK = '--- block'
 VARYING = [
     (r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', '<id>'),
@@ -45,13 +51,35 @@ def blocks_of(guide):
     """[commands, lines that must be printed] of each block."""
     blocks, place = [], f'127.0.0.1:{free_port()}'
     with open(guide, encoding='utf-8') as text:
-        found = re.findall(r'^```(sh|text)\n(.*?)^```', text.read(), re.M | re.S)
+        found = re.findall(r'^```(sh|text|crontab|yaml \S+)\n(.*?)^```', text.read(), re.M | re.S)
     for kind, body in found:
-        if kind == 'sh':
-            blocks.append([body.replace('127.0.0.1:22476', place), []])
-        else:
+        if kind == 'text':
             blocks[-1][1] += [plain(line) for line in body.splitlines()]
+            continue
+        if kind == 'crontab':
+            body = 'cairn migrate --url sqlite:/var/lib/cairn/cairn.db >/dev/null\n' + ''.join(map(cron_line, body.splitlines()))
+        elif kind != 'sh':
+            body = f'cat > {kind.split()[1]} <<\'END\'\n{body}END\n'
+        blocks.append([body.replace('127.0.0.1:22476', place), []])
     return blocks
+
+
+def cron_line(line):
+    """What stands behind the five fields, for /bin/sh, twice; cron takes \\% for %."""
+    command = re.fullmatch(r'(?:[\d*/,-]+ +){5}(.*)', line).group(1).replace('\\%', '%')
+    return f'sh -c {shlex.quote(command)}\n' * 2
+
+
+def install(folder):
+    """A folder that stands for the file system of a machine on which Cairn is installed, with the commands that act on it."""
+    for place in ('stand-ins', 'etc/cairn', 'var/lib/cairn', 'var/backups/cairn', 'usr/local/bin'):
+        os.makedirs(os.path.join(folder, place))
+    for name in (*STAND_INS, 'stop_all'):
+        os.symlink(STAND_IN, os.path.join(folder, 'stand-ins', name))
+    with open(os.path.join(folder, 'usr/local/bin/send-mail'), 'w', encoding='utf-8') as handler:
+        handler.write('#!/bin/sh\ncat\n')
+    os.chmod(handler.name, 0o755)
+    return folder
 
 
 @contextlib.contextmanager
@@ -80,11 +108,14 @@ def run(cairn, blocks, url):
     with tempfile.TemporaryDirectory(prefix='cairn-guide-', dir='/tmp') as folder:
         os.mkdir(os.path.join(folder, 'build'))
         os.symlink(os.path.abspath(cairn), os.path.join(folder, 'build', 'cairn'))
-        env = dict(os.environ, NO_COLOR='1', DATABASE_URL=url)
+        installed = install(os.path.join(folder, 'installed'))
+        env = dict(os.environ, NO_COLOR='1', DATABASE_URL=url, STAND_IN=installed,
+                   PATH=f'{os.path.join(installed, "stand-ins")}:{os.environ["PATH"]}')
         env.pop('CAIRN_URL', None)
-        done = subprocess.run(['bash', '-eu', '-c', script], cwd=folder, env=env, text=True,
+        done = subprocess.run(['bash', '-eu', '-c', PLACES.sub(installed, script)], cwd=folder, env=env, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=100, check=False)
+        subprocess.run([os.path.join(installed, 'stand-ins', 'stop_all')], env=env, check=True)
     return done.returncode, done.stdout.split(f'{MARK}\n')
 
 

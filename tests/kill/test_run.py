@@ -9,6 +9,7 @@ Runs a copy of ./run in a folder of its own, with the program that was built for
 """
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -19,7 +20,7 @@ import time
 import urllib.request
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
-CHECKS = 15
+CHECKS = 16
 # Those for which nothing is printed that would end them.
 STAY = ['import-2', 'import-3', 'newsletter-7']
 
@@ -209,19 +210,32 @@ def story(newcomer, checks):
                  f'{code}\n{newcomer.text}')
 
 
-def example(section):
-    """The commands that the README offers for pasting."""
+def examples(section):
+    """The blocks of commands that a section of the README offers for pasting."""
     with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as readme:
-        text = readme.read().partition(f'## {section}\n')[2]
-    return text.partition('```sh\n')[2].partition('```')[0]
+        text = readme.read().partition(f'## {section}\n')[2].partition('\n## ')[0]
+    return re.findall(r'^```sh\n(.*?)^```', text, re.M | re.S)
+
+
+def over_http():
+    """The first terminal in the background, and a stream of events that ends."""
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        port = probe.getsockname()[1]
+    serve, *others = examples('Over HTTP')
+    return (f"trap 'kill $(jobs -p)' EXIT\n{serve.strip()} --listen 127.0.0.1:{port} 2>/dev/null &\n"
+            f'until curl -fs localhost:{port}/readyz >/dev/null; do sleep 0.05; done\n' +
+            ''.join(others).replace(':22476', f':{port}').replace('curl -sN ', '! curl -sN --max-time 1 '))
 
 
 def paste(newcomer, checks):
     os.makedirs(os.path.join(newcomer.folder, 'build'))
     os.symlink('../built/src/cairn', os.path.join(newcomer.folder, 'build', 'cairn'))
     for section, words in {'From the shell': ['succeeded', 'Ada'],
-                           'A workflow from the shell': ['taken', 'completed', 'Lisbon']}.items():
-        done = subprocess.run(['bash', '-eu', '-c', example(section)], cwd=newcomer.folder,
+                           'A workflow from the shell': ['taken', 'completed', 'Lisbon', 'holds   ended(failed)'],
+                           'Over HTTP': ['"token":', '"existing":true', '"key":"trip-3"', ': cairn']}.items():
+        commands = over_http() if section == 'Over HTTP' else ''.join(examples(section))
+        done = subprocess.run(['bash', '-eu', '-c', commands], cwd=newcomer.folder,
                               text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=60, check=False)
         name = section.lower().replace(' ', '_')
