@@ -109,13 +109,13 @@ type EndedError struct {
 
 func (e *EndedError) Error() string {
 	if e.Job != nil {
-		return withReason(fmt.Sprintf("job %s is %s", e.Job.ID, e.Job.Status), e.Job.LastError)
+		return withReason(fmt.Sprintf("job %s has ended as %s", e.Job.ID, e.Job.Status), e.Job.LastError)
 	}
 	reason := ""
 	if e.Instance.LastError != nil {
 		reason = e.Instance.LastError.Message
 	}
-	return withReason(fmt.Sprintf("instance %s of %s is %s", e.Instance.ID, e.Instance.Workflow, e.Instance.Status), reason)
+	return withReason(fmt.Sprintf("instance %s of %s has ended as %s", e.Instance.ID, e.Instance.Workflow, e.Instance.Status), reason)
 }
 
 func withReason(text, reason string) string {

@@ -175,7 +175,7 @@ class App:
         >>> app.include(mail)
         Traceback (most recent call last):
             ...
-        cairn._errors.Misuse: task type "mail.send.v1" has a handler already
+        cairn.errors.Misuse: task type "mail.send.v1" has a handler already
         """
         for task in other.tasks.values():
             self._add_task(task)

@@ -159,7 +159,7 @@ class JsonCodec:
         >>> JsonCodec().decode('["x"]', List[int])
         Traceback (most recent call last):
             ...
-        cairn._errors.BadPayload: [0]: expected int, got text
+        cairn.errors.BadPayload: [0]: expected int, got text
         """
         try:
             value = json.loads(text)

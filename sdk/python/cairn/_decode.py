@@ -58,7 +58,7 @@ def convert(value: Any, annotation: Any) -> Any:
     >>> convert({"a": [1, "2"]}, Dict[str, List[int]])
     Traceback (most recent call last):
         ...
-    cairn._errors.BadPayload: a[1]: expected int, got text
+    cairn.errors.BadPayload: a[1]: expected int, got text
     """
     try:
         converter = _converter(annotation)

@@ -286,7 +286,16 @@ class Engine:
     # ---- workflows
 
     def deploy(self, workflow: "Union[str, Workflow]") -> Deployed:
-        """Deploys a workflow: the text of a file, or a builder.  Conflict if the version has other content."""
+        """Deploys a workflow: the text of a file, or a builder.  Conflict if the version has other content.
+
+        >>> import cairn
+        >>> with cairn.open("memory:") as db:
+        ...     db.deploy("order.yaml")
+        Traceback (most recent call last):
+        cairn.errors.Misuse: "order.yaml" is the name of a file, not its text: deploy_file() reads it
+        """
+        if isinstance(workflow, str) and workflow.endswith((".yaml", ".yml", ".json")) and "\n" not in workflow:
+            raise errors.Misuse(f'"{workflow}" is the name of a file, not its text: deploy_file() reads it')
         return self._deploy(workflow if isinstance(workflow, str) else workflow.text(), "workflow")
 
     def deploy_file(self, path: "Union[str, os.PathLike[str]]") -> Deployed:

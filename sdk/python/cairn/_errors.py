@@ -70,10 +70,11 @@ class BadPayload(CairnError, ValueError):
     """A value cannot be written as JSON, or JSON does not fit the annotation.
 
     >>> import cairn
-    >>> cairn._codec.DEFAULT.encode(float("nan"))
+    >>> with cairn.open("memory:") as db:
+    ...     db.enqueue("a.v1", float("nan"))
     Traceback (most recent call last):
         ...
-    cairn._errors.BadPayload: cannot encode nan: JSON has no such number
+    cairn.errors.BadPayload: cannot encode nan: JSON has no such number
     """
 
     code = "bad_payload"
@@ -260,3 +261,9 @@ class Suspended(BaseException):
     >>> issubclass(Suspended, Exception)
     False
     """
+
+
+# Tracebacks and pydoc name the module from which programs import these.
+for _public in list(globals().values()):
+    if isinstance(_public, type) and issubclass(_public, BaseException) and _public.__module__ == __name__:
+        _public.__module__ = "cairn.errors"
