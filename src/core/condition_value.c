@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -222,9 +223,16 @@ static cairn_code evaluate_call(struct evaluation *evaluation, const struct node
         return evaluate_default(evaluation, call, ret_value);
     case FUNCTION_JSON:
         return evaluate_json(evaluation, call, ret_value);
-    default:
+    case FUNCTION_EQ:
+    case FUNCTION_NE:
+    case FUNCTION_GT:
+    case FUNCTION_LT:
+    case FUNCTION_GE:
+    case FUNCTION_LE:
         TRY(evaluate_comparison(evaluation, call, &is_true));
         break;
+    case FUNCTION_COUNT:
+        assert(false);
     }
     *ret_value = value_of_bool(is_true);
     return CAIRN_OK;

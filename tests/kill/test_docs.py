@@ -144,18 +144,30 @@ def refused_elements(root):
         yield f'only {len(parts)} were found'
 
 
+def unlisted_events(root):
+    """Events that are written and not listed in spec/events.txt, and those that are listed only."""
+    listed = set(re.findall(r'^(\w+) ', read(root, 'spec', 'events.txt'), re.M))
+    code = ''.join(read(path) for path in files(root, 'src') if path.endswith(('.c', '.h', '.sql'))) + read(root, 'spec', 'words.txt')
+    written = set(re.findall(r'\bflow_note\([^;"]*"(\w+)"', code))
+    yield from (f'{name} is not listed' for name in sorted(written - listed))
+    yield from (f'{name} is written nowhere' for name in sorted(listed) if not re.search(rf'\b{name}\b', code))
+    if len(written) < 15:
+        yield f'only {len(written)} were found'
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     root, checks = sys.argv[1], Checks()
-    print('1..7', flush=True)
+    print('1..8', flush=True)
     for name, find in [('every_link_leads_to_a_file_and_a_heading', broken_links),
                        ('no_document_outside_of_the_repository_is_cited', foreign_documents),
                        ('every_report_in_the_guide_to_http_is_a_route', unknown_reports),
                        ('every_block_of_commands_is_executed_or_says_why_not', unpasted_blocks),
                        ('every_command_in_the_documents_is_one_of_the_program', unknown_commands),
                        ('every_request_in_the_documents_is_described', unknown_requests),
-                       ('every_element_in_the_reference_is_valid', refused_elements)]:
+                       ('every_element_in_the_reference_is_valid', refused_elements),
+                       ('every_event_is_listed', unlisted_events)]:
         found = list(find(root))
         checks.check(name, not found, found)
     return 0 if checks.is_good else 1
