@@ -1,4 +1,4 @@
-/* base/error.c - return the code, fill in the story.
+/* base/error.c - fills in a cairn_error: the code for programs, message, detail and hint for people.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* base/random.h - chance that can be repeated: every random number comes from a seed.
+/* base/random.h - random numbers that can be repeated: each comes from a seed.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -1,4 +1,4 @@
-/* cli/log.c - lines of a log, for eyes or for programs.
+/* cli/log.c - lines of a log, as text or as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

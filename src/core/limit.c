@@ -1,4 +1,4 @@
-/* core/limit.c - places and tokens.
+/* core/limit.c - how many tasks may begin: places of a concurrency, tokens of a rate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -145,6 +145,8 @@ void states_text(struct buf *out)
                  "| `leased` | `succeeded`, `failed`, `cancelled`, `pending` (a retry, a "
                  "release, a lost lease) |\n"
                  "| `failed`, `cancelled` | `pending` (by `retry` alone) |\n\n"
-                 "## The words of the documents\n\n");
+                 "## Words of other engines\n\n"
+                 "For those who know one of these designs. The documents are not in this "
+                 "repository.\n\n");
     add_words(out);
 }
