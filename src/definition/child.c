@@ -55,6 +55,12 @@ static void parse_over(const struct mapping *mapping, struct element *element)
     const char *text = NULL;
     if (!mapping_require(mapping, "over") || !mapping_text(mapping, "over", &text))
         return;
+    size_t len = strlen(text);
+    if (len < 4 || strncmp(text, "{{", 2) != 0 || strcmp(text + len - 2, "}}") != 0) {
+        mapping_flaw(mapping, node_find(mapping->map, "over")->at,
+                     "over must be one expression, such as \"{{ .items }}\"");
+        return;
+    }
     data_parse_template(mapping, "over", &element->config.child.over, &element->reads);
 }
 

@@ -264,13 +264,34 @@ static void take_event(struct building *b, struct fy_event *event)
     }
 }
 
+/* libfyaml names what its parser expected; for the usual mistakes these say what to look at. */
+static const char *plain_words(const char *said)
+{
+    static const struct {
+        const char *said, *plain;
+    } known[] = {
+        {"invalid multiline plain key",
+         "this value goes on in the next line, which is indented "
+         "too far or should be part of it"},
+        {"did not find expected '-' indicator",
+         "the indentation of this line fits no line above"},
+        {"wrong indendation in sequence", "the indentation of this line fits no line above"},
+        {"wrongly indented flow sequence", "a \"]\" is missing before this line"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(said, known[i].said, strlen(known[i].said)) == 0)
+            return known[i].plain;
+    return said;
+}
+
 static void tell_syntax(struct building *b, struct fy_diag *diag)
 {
     void *before = NULL;
     struct fy_diag_error *error = fy_diag_errors_iterate(diag, &before);
     b->is_over = true;
     if (error)
-        flaw_add(b->flaws, (struct place){error->line, error->column}, "%s", error->msg);
+        flaw_add(b->flaws, (struct place){error->line, error->column}, "%s",
+                 plain_words(error->msg));
     else
         flaw_add(b->flaws, b->at, "the text is neither YAML nor JSON");
 }

@@ -140,7 +140,10 @@ static cairn_code check_common(struct check *check, const char *key, const char 
 cairn_code check_group(struct check *check, const char *group)
 {
     if (group && (strlen(group) != 12 || strspn(group, "0123456789abcdef") != 12))
-        return check_bad(check, "group", "must be 12 hexadecimal digits, as in GET /v1/errors");
+        return check_bad(
+            check, "group",
+            "must be a group of errors, 12 hexadecimal digits, as `cairn errors` and "
+            "GET /v1/errors name it");
     return CAIRN_OK;
 }
 
@@ -245,7 +248,7 @@ static cairn_code check_by(struct check *check)
     if (strcmp(list->by, "stand") != 0)
         return check_bad(check, "by", "must be status or stand");
     if (!in->workflow)
-        return check_bad(check, "by", "needs workflow to be stand");
+        return check_bad(check, "by", "stand needs a workflow");
     if (in->key || in->q || in->ids || in->tag_count || is_id)
         return check_bad(check, "by",
                          "cannot be stand with key, q, ids, tag or the id of a parent");

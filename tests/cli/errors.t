@@ -28,6 +28,10 @@ $ cairn dlq list --group $(cairn errors -o ids) -o ids; cairn dlq list --instanc
 1
 2
 ID  INSTANCE  WORKFLOW  STEP  CREATED  REASON  ERROR
+# The group of a task is another one.
+$ cairn job list --group tenant-7
+! cairn: group must be a group of errors, 12 hexadecimal digits, as `cairn errors` and GET /v1/errors name it
+[2]
 $ cairn errors --of steps
 ! cairn: --of cannot be "steps": it takes one of: dlq instances jobs
 [2]

@@ -83,7 +83,7 @@ $ cairn list --count --stand sleeping
 ! cairn: --count cannot be used with --stand
 [2]
 $ cairn list --count --by stand
-! cairn: by needs workflow to be stand
+! cairn: by stand needs a workflow
 [2]
 # A search looks at 20,000 at a time, or for 100 ms; a page that is empty for that reason is followed.  Whether
 # more is left behind what was found depends on the time that it took.
