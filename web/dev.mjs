@@ -28,7 +28,8 @@ const pass = (from, to) => {
         to.writeHead(answer.statusCode, answer.headers);
         answer.pipe(to);
     });
-    out.on("error", () => to.writeHead(502).end());
+    out.on("error", () => { if (!to.headersSent) to.writeHead(502); to.end(); });
+    to.on("close", () => out.destroy());                // a stream that nobody reads holds one of the server's places
     from.pipe(out);
 };
 

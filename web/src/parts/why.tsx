@@ -52,6 +52,7 @@ export function WhyBox({ whys, allowed, act, more }: { whys: Why[]; more?: Compo
         <section class="why-box" aria-label="Why">
             {shown.map((why, index) => (
                 <div key={`${why.code}${why.seq ?? ""}${index}`} class={`why u-${why.urgency}`} data-testid="why" data-code={why.code}>
+                    {whys.length > 1 && why.step !== null && why.seq !== null && <a data-testid="why-step" href={here({ step: String(why.seq) })}><Text text={why.step} /></a>}
                     <p data-testid="why-text"><Sentence why={why} /></p>
                     <div class="row">
                         {index === 0 && more}

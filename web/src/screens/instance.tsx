@@ -135,6 +135,9 @@ function SameError({ it }: { it: InstanceType }) {
     return <a data-testid="same-error" data-group={name} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${name}`}>{n > 1 ? `${grouped(n)} have failed alike` : "Its error group"}</a>;
 }
 
+/** Of actions whose names are much alike: what each begins, in a few words. */
+const HINTS: Record<string, string> = { abort: "stops it, and undoes nothing", restart: "this one, from its first input", rerun: "a new one, with this or another input", "start-again": "the form for a new one, filled with this input" };
+
 const STEPS_MS = 10_000;
 const NO_WHYS: Why[] = [];
 
@@ -208,7 +211,7 @@ export default function Instance({ id }: { id: string }) {
     const chosen = steps.data?.find((step) => String(step.seq) === one(query.value, "step"));
     const doWhy = (action: { action: string; values: Record<string, unknown> }, why: Why) => void act(action.action, it, why, steps.data ?? [], action.values, reload);
     const mainOnes = buttons.filter((action) => !["abort", "restart", "rerun", "start-again"].includes(action)), others = buttons.filter((action) => !mainOnes.includes(action));
-    const button = (action: string) => <button key={action} type="button" class={action === "retry" || action === "resume" ? "primary" : undefined} data-testid={`action-${action}`} onClick={() => click(action)}>{ACTION_NAMES[action]}</button>;
+    const button = (action: string) => <button key={action} type="button" class={action === "retry" || action === "resume" ? "primary" : undefined} data-testid={`action-${action}`} onClick={() => click(action)}>{ACTION_NAMES[action]}{others.includes(action) && <small>{HINTS[action]}</small>}</button>;
     const allowed = (action: string) => (action === "type-enable" && may("PUT", "/v1/registry/{name}")) || ["workers", "limit", "about", "doctor"].includes(action) || (["approve", "reject"].includes(action) ? may("POST", "/v1/instances/{id}/steps/{step}/decision")
         : ["requeue", "edit"].includes(action) ? may("POST", "/v1/dlq/{id}/requeue") : action === "force" ? buttons.includes("resume-force") : buttons.includes(action));
     return (
