@@ -384,6 +384,12 @@ guarded("a wrong token is not known, a right one leads back; signing out reaches
     await open("jobs");
     await seen(id("sign-in"));
     await id("token").fill("wrong-wrong-wrong-wrong-wrong-1");
+    assert.equal(await id("token").getAttribute("type"), "password");
+    await id("token-show").click();
+    await becomes(() => id("token").getAttribute("type"), "text");
+    assert.equal(await id("token").inputValue(), "wrong-wrong-wrong-wrong-wrong-1");
+    await id("token-show").click();
+    await becomes(() => id("token").getAttribute("type"), "password");
     await id("sign-in-confirm").click();
     await seen(id("sign-in-error"));
     await id("token").fill("secret-secret-secret-operate-1");
@@ -397,6 +403,14 @@ guarded("a wrong token is not known, a right one leads back; signing out reaches
     await id("sign-out").click();
     await seen(id("sign-in"));
     await seen(other.getByTestId("sign-in"));
+    await other.close();
+    // A browser that is forgotten has no token either, also none for this tab alone.
+    await id("token").fill("secret-secret-secret-operate-1");
+    await id("sign-in-confirm").click();
+    await id("nav-settings").click();
+    await id("forget").click();
+    await id("sheet-confirm").click();
+    await seen(id("sign-in"));
 }, { page: { refuses: [401] } });
 
 // ---- many at once ----------------------------------------------------------------------------------

@@ -45,5 +45,5 @@ effect(() => {
 });
 
 export function forgetAll(): void {
-    for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX)) localStorage.removeItem(name);
+    for (const place of [localStorage, sessionStorage]) for (const name of Object.keys(place)) if (name.startsWith(PREFIX)) place.removeItem(name);
 }

@@ -9,6 +9,9 @@ type Stands = ReadonlyMap<string, Stand>;
 /** The name of the row that ends a fork. */
 const joinRow = (name: string): string => `${name}_join`;
 
+/** Elements that decide and go on: how long that took says nothing. */
+export const AT_ONCE: ReadonlySet<string> = new Set(["condition", "fork", "save_point"]);
+
 /** It has begun; one that failed and was passed over has begun, too. */
 export const isEntered = (it: Stand | undefined): boolean => !!it && (it.status === "skipped" ? !!it.error && !!it.started_at : !["pending", ""].includes(it.status));
 /** What follows it could begin.  Who completes has no error, whatever came later, and the error of an undo is another. */

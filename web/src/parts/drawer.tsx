@@ -1,11 +1,12 @@
 // drawer.tsx - one step: why it stands where it does, its calls, what went in and came out.
 //
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, askText } from "../base/api";
 import { useAsk, withRaw, type Raw } from "../base/ask";
 import { eachElement, namesBefore, type Element } from "../base/layout";
-import { here, setQuery } from "../base/place";
+import { here, query, setQuery } from "../base/place";
+import { one } from "../base/query";
 import { format, member, rawOf, scan } from "../base/scan";
 import { visible, words } from "../base/text";
 import type { Decision, Event, Instance, Page, StepAttempt, StepRow, StepWhole, Why, WhyAction } from "../base/types";
@@ -13,7 +14,7 @@ import { may } from "../base/who";
 import { decide, rerun, type RerunFrom } from "./actions";
 import { Command, Loading, Status, Text, Time, Took } from "./bits";
 import { ChildPart, type Family } from "./children";
-import { note } from "./happened";
+import { isAwaited, note } from "./happened";
 import { Difference, Json, RemoteJson } from "./json";
 import { Drawer } from "./sheet";
 import { WhyBox } from "./why";
@@ -38,11 +39,16 @@ export function attemptsOf(events: Event[], name: string | null): StepAttempt[] 
     return attempts;
 }
 
+/** What the address calls it: calls and those that undo are counted each for themselves. */
+const attemptName = (it: StepAttempt): string => `${it.kind === "undo" ? "undo-" : ""}${it.n}`;
+
 export function Attempts({ items }: { items: StepAttempt[] }) {
+    const chosen = one(query.value, "attempt"), row = useRef<HTMLTableRowElement>(null), isThere = items.some((it) => attemptName(it) === chosen);
+    useLayoutEffect(() => { if (isThere) row.current?.scrollIntoView({ block: "nearest" }); }, [chosen, isThere]);
     if (!items.length) return <p class="muted" data-testid="empty" data-reason="none">Not called yet.</p>;
     return (
         <div class="table-wrap"><table class="rows"><tbody>{items.map((it, index) => (
-            <tr key={index} data-testid="attempt-row" data-outcome={it.outcome ?? "running"}><td class="num">{it.n}</td><td class="nowrap">{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td class="nowrap"><Time at={it.started_at} /></td><td class="num"><Took from={it.started_at} to={it.ended_at} /></td>
+            <tr key={index} data-testid="attempt-row" data-attempt={attemptName(it)} data-outcome={it.outcome ?? "running"} {...(attemptName(it) === chosen ? { ref: row, class: "marked", "aria-current": "true" } : {})}><td class="num"><a href={here({ attempt: attemptName(it) })} aria-label={`Link to ${it.kind} ${it.n}`}>{it.n}</a></td><td class="nowrap">{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td class="nowrap"><Time at={it.started_at} /></td><td class="num"><Took from={it.started_at} to={it.ended_at} /></td>
                 <td>{words(it.outcome ?? "running")}</td><td class="bad wide"><Text text={it.error ?? ""} /></td></tr>))}</tbody></table></div>
     );
 }
@@ -118,7 +124,7 @@ export function StepDrawer({ instance, step, steps, plan, canRerun, undo, whys, 
     return (
         <Drawer title={<><Text text={step.name} /> <Status status={step.status} of="step" /></>} onClose={close}>
             <p class="row"><span class="muted">{family.get(step.seq)?.tally ? "map" : words(step.kind)}{step.handler && <> · <Text text={step.handler} mono /></>}</span>
-                <span class="grow" />{before && <a href={here({ step: String(before.seq) })}>‹ previous</a>}{next && <a href={here({ step: String(next.seq) })}>next ›</a>}</p>
+                <span class="grow" />{before && <a href={here({ step: String(before.seq), attempt: null })}>‹ previous</a>}{next && <a href={here({ step: String(next.seq), attempt: null })}>next ›</a>}</p>
             {mine.length > 0 ? <WhyBox whys={mine} allowed={allowedHere} act={act} /> : note(step) && <p class="note">{note(step)}</p>}
             {canDecide && <div class="row"><button type="button" class="primary" data-testid="action-approve" onClick={() => decide(true, asked, reload)}>Approve</button>
                 <button type="button" data-testid="action-reject" onClick={() => decide(false, asked, reload)}>Reject</button></div>}
@@ -127,7 +133,7 @@ export function StepDrawer({ instance, step, steps, plan, canRerun, undo, whys, 
             <dl class="facts">
                 <dt>started</dt><dd><Time at={step.started_at} /></dd><dt>ended</dt><dd><Time at={step.finished_at} />{step.started_at && step.finished_at && <span class="muted">, took <Took from={step.started_at} to={step.finished_at} /></span>}</dd>
                 {step.deadline_at && <><dt>deadline</dt><dd><Time at={step.deadline_at} /></dd></>}
-                {step.next_run_at && step.status === "ready" && <><dt>next call</dt><dd><Time at={step.next_run_at} /></dd></>}
+                {isAwaited(step) && <><dt>next call</dt><dd><Time at={step.next_run_at} /></dd></>}
                 {step.locked_by && <><dt>worker</dt><dd><Text text={step.locked_by} />{step.locked_until && <>, lease until <Time at={step.locked_until} /></>}</dd></>}
                 {isCalled && <><dt>failed calls</dt><dd>{step.attempts} of {step.max_attempts}</dd></>}
                 {undo && <><dt>undone by</dt><dd><Text text={undo} mono />{step.compensation_attempts > 0 && <span class="muted">, {step.compensation_attempts} failed calls</span>}{step.undo_error && <span class="bad"> <Text text={step.undo_error} /></span>}</dd></>}

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { BOX, eachElement, layout, type Box, type Element as PlanElement, type Line } from "../base/layout";
-import { isEntered, isUndone, waysTaken } from "../base/ways";
+import { AT_ONCE, isEntered, isUndone, waysTaken } from "../base/ways";
 import { here, setQuery } from "../base/place";
 import { now } from "../base/clock";
 import { duration } from "../base/time";
@@ -21,9 +21,6 @@ const READABLE = 0.65;
 const CURRENT = new Set(["ready", "running", "waiting", "waiting_decision", "paused", "compensation"]);
 
 const cut = (text: string, length: number): string => text.length > length ? `${text.slice(0, length - 1)}…` : text;
-
-/** These decide and go on: how long that took says nothing. */
-const AT_ONCE = new Set(["condition", "fork", "save_point"]);
 
 function took(step: StepRow | undefined): string {
     if (!step?.started_at || AT_ONCE.has(step.kind)) return "";

@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pageWithRaw, useEvery, type Raw } from "../base/ask";
+import { now } from "../base/clock";
 import type { Element } from "../base/layout";
 import { here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
 import { visible, words } from "../base/text";
+import { AT_ONCE } from "../base/ways";
 import type { Event, Log, StepRow } from "../base/types";
 import { Empty, Failure, Loading, Status, Text, Time, Took, Until } from "./bits";
 import { nestedRows, startedId, type Family } from "./children";
@@ -29,6 +31,9 @@ export function tree(plan: Element[], steps: StepRow[]): TreeRow[] {
     return [...steps].sort((a, b) => a.seq - b.seq).map((step) => ({ step, depth: depths.get(step.name) ?? 0 }));
 }
 
+/** Its next call is to come; one whose time has come waits for a worker, or is held. */
+export const isAwaited = (step: StepRow): boolean => step.status === "ready" && !!step.next_run_at && Date.parse(step.next_run_at) > now.peek();
+
 export function note(step: StepRow) {
     if (step.undo_error) return <span class="bad"><Text text={`undo: ${step.undo_error}`} /></span>;
     if (step.error) return <span class={step.status === "skipped" ? "muted" : "bad"}><Text text={step.error} /></span>;
@@ -36,12 +41,13 @@ export function note(step: StepRow) {
     if (step.status === "waiting_decision") return <span>a decision{step.deadline_at && <> until <Until at={step.deadline_at} /></>}</span>;
     if (step.status === "waiting" && step.deadline_at) return <span>until <Until at={step.deadline_at} /></span>;
     if (step.locked_by) return <span>by <Text text={step.locked_by} /></span>;
-    if (step.status === "ready" && step.next_run_at) return <span>next call <Time at={step.next_run_at} /></span>;
+    if (isAwaited(step)) return <span>next call <Time at={step.next_run_at} /></span>;
     return null;
 }
 
 /** Of these the time so far counts; one that is ready again has been called, and is not under way. */
 const isUnderWay = (step: StepRow): boolean => !!step.locked_by || step.status === "waiting" || step.status === "waiting_decision";
+const hasTaken = (step: StepRow): boolean => !!step.started_at && !AT_ONCE.has(step.kind) && (!!step.finished_at || isUnderWay(step));
 
 /** A step of a function that has recorded a job leads there; instances stand below their steps. */
 const Started = ({ step }: { step: StepRow }) => step.handler && startedId(step) ? <a href={`jobs/${startedId(step)}`}>the job</a> : null;
@@ -54,7 +60,7 @@ export function Steps({ rows, family }: { rows: TreeRow[]; family: Family }) {
             <td class="muted">{family.get(step.seq)?.tally ? "map" : words(step.kind)}</td>
             <td class="muted mono clip-short wide-screen">{step.handler && <Text text={step.handler} />}</td>
             <td class="c-status"><Status status={step.status} of="step" /></td>
-            <td class="right" data-label="took"><Took from={step.finished_at || isUnderWay(step) ? step.started_at : null} to={step.finished_at} /></td>
+            <td class="right" data-label="took">{hasTaken(step) && <Took from={step.started_at} to={step.finished_at} />}</td>
             <td class="right num" data-label="failed calls">{step.kind === "task" || step.kind === "function" ? `${step.attempts}/${step.max_attempts}` : ""}</td>
             <td class="clip">{note(step)}<Started step={step} /></td>
         </tr>,
@@ -77,12 +83,24 @@ function Data({ text = "null" }: { text: string | undefined }) {
 
 const withData = <T,>() => pageWithRaw<T>("data");
 
+/** The cursor of a page whose first event is this one: the ids of events are numbers, and a cursor is the one before. */
+const cursorOf = (event: string, order: "newest" | "oldest"): string => String(BigInt(event) + (order === "newest" ? 1n : -1n));
+
 export function Events({ of, count }: { of: string; count: number }) {
     const [order, setOrder] = useState<"newest" | "oldest">("newest");
-    const page = usePages<Event & Raw>(`${of}/events?order=${order}`, 200, withData<Event>());
+    /** The linked event that the list begins with, since it is not among the first ones. */
+    const [first, setFirst] = useState<string | null>(null);
+    const page = usePages<Event & Raw>(`${of}/events?order=${order}`, 200, withData<Event>(), first && cursorOf(first, order));
     useEffect(() => { if (count) page.again(); }, [count]);
     const step = one(query.value, "of"), type = one(query.value, "type"), linked = one(query.value, "event");
-    useEffect(() => { if (linked) document.getElementById(`event-${linked}`)?.scrollIntoView({ block: "center" }); }, [linked, page.items.length > 0]);
+    // Looked for once: what was found stays where it is when others come.
+    const sought = useRef(""), isFound = !!linked && page.items.some((it) => it.id === linked);
+    useEffect(() => {
+        if (!linked || sought.current === linked || page.isAsking || page.error) return;
+        sought.current = linked;
+        if (!isFound && page.next && /^\d{1,18}$/.test(linked)) setFirst(linked);
+    }, [linked, isFound, page.isAsking]);
+    useEffect(() => { if (isFound) document.getElementById(`event-${linked}`)?.scrollIntoView({ block: "center" }); }, [linked, isFound]);
     const items = page.items.filter((it) => (!step || it.step === step) && (!type || it.type === type));
     const types = [...new Set(page.items.map((it) => it.type))].sort(), names = [...new Set(page.items.map((it) => it.step).filter((it): it is string => !!it))].sort();
     if (page.error && !page.items.length) return <Failure error={page.error} again={page.again} />;
@@ -100,6 +118,7 @@ export function Events({ of, count }: { of: string; count: number }) {
                 <label class="inline">type <select data-testid="events-type" value={type} onChange={(event) => setQuery({ type: event.currentTarget.value })}><option value="">all</option>{types.map((it) => <option key={it}>{it}</option>)}</select></label>
                 {names.length > 1 && <label class="inline">step <select data-testid="events-step" value={step} onChange={(event) => setQuery({ of: event.currentTarget.value })}><option value="">all</option>{names.map((it) => <option key={it}>{it}</option>)}</select></label>}
             </div>
+            {first && <p class="note" data-testid="events-from">{isFound || linked !== first ? `These begin with the event ${first}.` : `There is no event ${linked} here.`} <button type="button" data-testid="events-all" onClick={() => { setFirst(null); setQuery({ event: null }); }}>Show all</button></p>}
             {!items.length ? <Empty reason="none"><p>{page.items.length ? "No such event among those that were read." : "Nothing has happened yet."}</p></Empty>
                 : <div class="table-wrap"><table class="rows"><Rows items={items} draw={draw} columns={4} /></table></div>}
             {page.next && <p class="center"><button type="button" data-testid="older" disabled={page.isAsking} onClick={page.older}>{order === "newest" ? "Older" : "Newer"}</button></p>}

@@ -110,10 +110,10 @@ function Tree({ text, root, level, mark }: { text: string; root: Node; level: nu
     );
 }
 
-/** A JSON text as it is kept. */
-export function Json({ text, name = "payload", id = "json" }: { text: string; name?: string; id?: string }) {
+/** A JSON text as it is kept; a large one waits to be asked for, unless it was. */
+export function Json({ text, name = "payload", id = "json", isAsked = false }: { text: string; name?: string; id?: string; isAsked?: boolean }) {
     const [isRaw, setRaw] = useState(false);
-    const [isShown, setShown] = useState(false);
+    const [isShown, setShown] = useState(isAsked);
     const [level, setLevel] = useState<number | null>(null);
     const [mark, setMark] = useState("");
     const size = useMemo(() => new Blob([text]).size, [text]);
@@ -145,7 +145,8 @@ export function Json({ text, name = "payload", id = "json" }: { text: string; na
 export function RemoteJson({ load, size, name, id }: { load: (signal: AbortSignal) => Promise<string>; size: number | null | undefined; name: string; id?: string }) {
     const [text, setText] = useState<string | null>(null);
     const [error, setError] = useState("");
-    const [isWanted, setWanted] = useState((size ?? 0) <= MEDIUM);
+    const isLarge = (size ?? 0) > MEDIUM;
+    const [isWanted, setWanted] = useState(!isLarge);
     useEffect(() => {
         if (!isWanted) return undefined;
         const abort = new AbortController();
@@ -153,7 +154,7 @@ export function RemoteJson({ load, size, name, id }: { load: (signal: AbortSigna
         return () => abort.abort();
     }, [isWanted, size]);
     if (error) return <p class="bad" role="alert">{visible(error)}</p>;
-    if (text !== null) return text === "null" ? <p class="muted">–</p> : <Json text={text} name={name} {...(id ? { id } : {})} />;
+    if (text !== null) return text === "null" ? <p class="muted">–</p> : <Json text={text} name={name} isAsked={isLarge} {...(id ? { id } : {})} />;
     if (isWanted) return <Loading rows={2} />;
     return <div class="json" data-testid={id ?? "json"} data-bytes={size ?? 0}><p>{bytes(size ?? 0)} of JSON <button type="button" data-testid="json-show" onClick={() => setWanted(true)}>Show</button> <button type="button" class="quiet" data-testid="json-download" onClick={() => void load(new AbortController().signal).then((it) => download(`${name}.json`, it), (reason: unknown) => setError(String(reason)))}>Download</button></p></div>;
 }

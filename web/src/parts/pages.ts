@@ -7,12 +7,12 @@ import type { Page } from "../base/types";
 
 interface Paged<T> { items: T[]; next: string | null; error: ApiError | null; isAsking: boolean; older: () => void; again: () => void; newer: () => void }
 
-/** Pages that add up; `again` reads as many as are shown, `newer` what has come behind the last one where the oldest come first. */
-export function usePages<T extends { id: string }>(target: string, size: number, readPage: (target: string, signal?: AbortSignal) => Promise<Page<T>> = ask): Paged<T> {
+/** Pages that add up, the first one behind `from`; `again` reads as many as are shown, `newer` what has come behind the last one where the oldest come first. */
+export function usePages<T extends { id: string }>(target: string, size: number, readPage: (target: string, signal?: AbortSignal) => Promise<Page<T>> = ask, from: string | null = null): Paged<T> {
     const [state, setState] = useState<{ items: T[]; next: string | null; error: ApiError | null; isAsking: boolean }>({ items: [], next: null, error: null, isAsking: true });
     const count = useRef(size);
-    const read = async (target: string, from: T[], cursor: string | null, wanted: number, signal?: AbortSignal) => {
-        let items = from, next = cursor;
+    const read = async (target: string, known: T[], cursor: string | null, wanted: number, signal?: AbortSignal) => {
+        let items = known, next = cursor;
         do {
             const page = await readPage(`${target}${target.includes("?") ? "&" : "?"}limit=${size}${next ? `&cursor=${encodeURIComponent(next)}` : ""}`, signal);
             items = [...items, ...page.items];
@@ -25,9 +25,9 @@ export function usePages<T extends { id: string }>(target: string, size: number,
         const abort = new AbortController();
         count.current = size;
         setState((old) => ({ ...old, isAsking: true }));
-        read(target, [], null, size, abort.signal).catch((reason: unknown) => { if (!abort.signal.aborted) fail(reason); });
+        read(target, [], from, size, abort.signal).catch((reason: unknown) => { if (!abort.signal.aborted) fail(reason); });
         return () => abort.abort();
-    }, [target]);
+    }, [target, from]);
     return {
         ...state,
         older: () => { count.current += size; setState((old) => ({ ...old, isAsking: true })); read(target, state.items, state.next, state.items.length + 1).catch(fail); },
@@ -37,6 +37,6 @@ export function usePages<T extends { id: string }>(target: string, size: number,
             setState((old) => ({ ...old, isAsking: true }));
             read(target, state.items, state.next ?? last?.id ?? null, state.items.length + 1).catch(fail);
         },
-        again: () => void read(target, [], null, count.current).catch(fail),
+        again: () => void read(target, [], from, count.current).catch(fail),
     };
 }

@@ -73,8 +73,9 @@ async function jobPart(id: string, name: string, signal: AbortSignal): Promise<s
 export function Job({ id }: { id: string }) {
     const job = useAsk<JobType>(`/v1/jobs/${id}`);
     const events = useAsk<Page<Event>>(`/v1/jobs/${id}/events?limit=1000`);
+    const sizes = useAsk<Page<JobRow>>(`/v1/jobs?ids=${encodeURIComponent(id)}&view=row&limit=1`);
     const [count, setCount] = useState(0);
-    const reload = () => { job.again(); events.again(); setCount((it) => it + 1); };
+    const reload = () => { job.again(); events.again(); sizes.again(); setCount((it) => it + 1); };
     useNews((digest) => digest.jobs.includes(id), reload, 500);
     const it = job.data;
     useEvery(whyEveryMs(it?.why ? [it.why] : []), job.again);
@@ -83,7 +84,7 @@ export function Job({ id }: { id: string }) {
     if (job.error && !it) return <Failure error={job.error} again={job.again} />;
     if (!it) return <Loading rows={6} />;
     const attempts = attemptsOf(events.data?.items ?? [], null);
-    const buttons = jobActions(it.status);
+    const buttons = jobActions(it.status), row = sizes.data?.items[0];         // a deleted one is in no list
     return (
         <section data-testid="job" data-id={id}>
             <p class="crumbs"><a href="jobs">‹ Jobs</a></p>
@@ -95,8 +96,8 @@ export function Job({ id }: { id: string }) {
                 {may("POST", "/v1/jobs") && <button type="button" data-testid="action-job-add" onClick={() => void rawMember(`/v1/jobs/${id}`, "payload").then((payload) => jobAdd(it.type, payload))}>Add again</button>}</div>
             <dl class="facts">{it.group && <><dt>group</dt><dd data-testid="job-in-group"><Text text={it.group} /></dd></>}<dt>priority</dt><dd>{it.priority}</dd><dt>run at</dt><dd><Time at={it.run_at} /></dd><dt>calls</dt><dd>{it.attempt} of {it.max_attempts} failed</dd>
                 {it.leased_by && <><dt>worker</dt><dd><Text text={it.leased_by} />, lease until <Time at={it.lease_until} /></dd></>}</dl>
-            <div class="two"><RemotePayload id="payload-input" title="Payload" route={`/v1/jobs/${id}/payload`} size={null} name={`${id}-payload`} otherwise={(signal) => jobPart(id, "payload", signal)} />
-                <RemotePayload key={it.status} id="payload-output" title="Result" route={`/v1/jobs/${id}/result`} size={it.status === "succeeded" ? null : 0} name={`${id}-result`} none={["pending", "leased"].includes(it.status) ? "Not there yet." : "None."} otherwise={(signal) => jobPart(id, "result", signal)} /></div>
+            {!sizes.data && !sizes.error ? <Loading rows={2} /> : <div class="two"><RemotePayload id="payload-input" title="Payload" route={`/v1/jobs/${id}/payload`} size={row?.payload_bytes ?? null} name={`${id}-payload`} otherwise={(signal) => jobPart(id, "payload", signal)} />
+                <RemotePayload key={`${it.status}${row?.result_bytes}`} id="payload-output" title="Result" route={`/v1/jobs/${id}/result`} size={it.status === "succeeded" ? row?.result_bytes ?? null : 0} name={`${id}-result`} none={["pending", "leased"].includes(it.status) ? "Not there yet." : "None."} otherwise={(signal) => jobPart(id, "result", signal)} /></div>}
             <h3>Calls</h3>
             <Attempts items={attempts} />
             <h3>Events</h3>

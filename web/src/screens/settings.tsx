@@ -18,6 +18,11 @@ const Choice = <T extends string>({ name, label, value, options, onChange }: { n
     <label class="field"><span class="label">{label}</span><select data-testid={name} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>{options.map((it) => <option key={it}>{it}</option>)}</select></label>
 );
 
+function forget(): void {
+    sheet.value = { action: "forget", title: "Forget this browser", sentence: "What this browser keeps is removed: settings, saved views, drafts of inputs, your name, the token. Nothing changes on the server.", confirm: "Forget", isDanger: true,
+                    send: async () => { forgetAll(); location.reload(); return null; } };
+}
+
 function Looks() {
     return (
         <section><h2>This browser</h2>
@@ -28,7 +33,7 @@ function Looks() {
             {!me.value?.name && <label class="field"><span class="label">Your name</span><input data-testid="set-by" value={byName.value} onInput={(event) => { byName.value = event.currentTarget.value; }} /></label>}
             <label class="check"><input type="checkbox" data-testid="set-shortcuts" checked={hasShortcuts.value} onChange={(event) => { hasShortcuts.value = event.currentTarget.checked; }} /> Shortcuts with single keys</label>
             <label class="check"><input type="checkbox" data-testid="set-live" checked={isLiveWanted.value} onChange={(event) => { isLiveWanted.value = event.currentTarget.checked; }} /> Live</label>
-            <div class="row"><button type="button" data-testid="forget" title="Removes what this browser keeps: settings, saved views, drafts, the token" onClick={() => { forgetAll(); location.reload(); }}>Forget this browser</button></div>
+            <div class="row"><button type="button" data-testid="forget" onClick={forget}>Forget this browser</button></div>
         </section>
     );
 }
