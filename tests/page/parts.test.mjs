@@ -49,6 +49,11 @@ shared("a graph is made larger, smaller and fitted; the id beside the key is cop
     assert.equal(await copied(page), instance);
     const head = id("instance").locator(".head");
     await becomes(() => head.locator("time").evaluateAll((all) => all.map((it) => [it.textContent.split(" ")[0], it.dateTime])), [["created", created_at], ["started", started_at]]);
+    // Of several reasons each names its step, and leads there.
+    await server.must("POST", `/v1/instances/${instance}/pause`, { by: "t" });
+    await seen(page.locator("[data-testid=instance-status][data-status=paused]"));
+    await id("why-step").click();
+    await seen(id("drawer").getByRole("heading", { name: "s0" }));
     // In a list it copies the row's id, and does not open the row.
     await open("instances?q=wide");
     await catchCopies(page);
@@ -273,6 +278,31 @@ shared("the keys walk from card to card, and a tab that fails leaves the rest as
     await seen(id("step-row").first());
     assert.equal(await id("crash").count(), 0);
 });
+
+shared("on a phone the bar stays where it is, and what confirms a long form is in view", async (server, { page, id, open, visit }) => {
+    await open("workflows");
+    const bar = ["nav-overview", "nav-instances", "nav-approvals", "nav-dead", "nav-more"], places = () => Promise.all(bar.map((it) => id(it).boundingBox()));
+    await seen(id("nav-more"));
+    const before = await places();
+    assert.equal(await id("nav-jobs").isVisible(), false);
+    await id("nav-more").click();
+    await seen(id("nav-settings"));
+    assert.deepEqual(await places(), before);
+    for (const it of ["nav-jobs", "nav-settings"]) assert.ok((await id(it).boundingBox()).y < before[0].y, it);
+    await id("nav-more").click();
+    await gone(id("nav-settings"));
+    const names = Array.from({ length: 12 }, (_, n) => [`field${n}`, { type: "string" }]);
+    await deploy(server, JSON.stringify({ workflow: "long_form", version: 1, input: { schema: { type: "object", properties: Object.fromEntries(names) } }, steps: [{ wait: "ever", event: "ever" }] }));
+    await visit("workflows/long_form/latest");
+    await id("action-start").click();
+    await seen(id("field-field11"));
+    const { y, height } = await id("start-confirm").boundingBox();
+    assert.ok(y + height <= 844, `it ends at ${y + height}`);
+    await page.setViewportSize({ width: 800, height: 600 });
+    await id("sheet-cancel").click();
+    await page.keyboard.press("?");
+    await seen(id("shortcuts").getByText("Ctrl+K"));
+}, { page: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } });
 
 scenario("the progress of a bulk action is not asked for while nobody looks", async (server, { page, id, open }) => {
     await deploy(server, "workflow: idle\nversion: 1\nsteps:\n  - step: a\n    handler: idle.a\n");
