@@ -291,6 +291,9 @@ shared("on a phone the bar stays where it is, and what confirms a long form is i
     for (const it of ["nav-jobs", "nav-settings"]) assert.ok((await id(it).boundingBox()).y < before[0].y, it);
     await id("nav-more").click();
     await gone(id("nav-settings"));
+    await page.setViewportSize({ width: 320, height: 640 });
+    await becomes(async () => new Set((await places()).map((it) => it.y)).size, 1, "one row, however narrow");
+    await page.setViewportSize({ width: 390, height: 844 });
     const names = Array.from({ length: 12 }, (_, n) => [`field${n}`, { type: "string" }]);
     await deploy(server, JSON.stringify({ workflow: "long_form", version: 1, input: { schema: { type: "object", properties: Object.fromEntries(names) } }, steps: [{ wait: "ever", event: "ever" }] }));
     await visit("workflows/long_form/latest");
@@ -298,8 +301,13 @@ shared("on a phone the bar stays where it is, and what confirms a long form is i
     await seen(id("field-field11"));
     const { y, height } = await id("start-confirm").boundingBox();
     assert.ok(y + height <= 844, `it ends at ${y + height}`);
-    await page.setViewportSize({ width: 800, height: 600 });
     await id("sheet-cancel").click();
+    // Between phone and desk a list shows all of its rows, to their ends.
+    await page.setViewportSize({ width: 800, height: 600 });
+    await server.must("POST", "/v1/instances", { workflow: "long_form", key: "tagged", tags: { customer: "4711", city: "Nairobi" } });
+    await visit("instances");
+    await seen(id("instance-row").first());
+    await becomes(() => page.locator(".table-wrap").first().evaluate((it) => it.scrollWidth - it.clientWidth), 0, "nothing is cut off at the right");
     await page.keyboard.press("?");
     await seen(id("shortcuts").getByText("Ctrl+K"));
 }, { page: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } });

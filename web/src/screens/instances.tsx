@@ -50,7 +50,7 @@ const COLUMNS: Column<InstanceRow>[] = [
     { name: "why", label: "now, and why", head: "wide", class: "c-why clip", cell: (row) => <Cell row={row} /> },
     { name: "step", label: "step", class: "c-flow clip-short", cell: (row) => <Text text={row.current_steps.join(", ")} /> },
     { name: "error", label: "error", class: "clip bad", cell: (row) => row.last_error && <SameError row={row} /> },
-    { name: "tags", label: "tags", class: "c-tags", isShown: (rows) => rows.some((it) => it.tags && Object.keys(it.tags).length), cell: (row) => <Tags tags={row.tags} /> },
+    { name: "tags", label: "tags", head: "spare", class: "c-tags spare", isShown: (rows) => rows.some((it) => it.tags && Object.keys(it.tags).length), cell: (row) => <Tags tags={row.tags} /> },
     { name: "preview", label: "input", class: "clip mono muted", cell: (row) => <Text text={row.input_preview ?? ""} /> },
     { name: "took", label: "took", head: "right", class: "right", cell: (row) => <Took from={row.started_at} to={row.finished_at} /> },
     { name: "attempts", label: "calls", head: "right roomy", class: "right num roomy", isShown: (rows) => rows.some((it) => callsOf(it)), cell: (row) => callsOf(row) },

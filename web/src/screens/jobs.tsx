@@ -41,7 +41,7 @@ const COLUMNS: Column<JobRow>[] = [
     { name: "type", label: "type", isFixed: true, class: "c-key", cell: (row) => <a class="row-link key-text" href={`jobs/${row.id}`} title={visible(row.type)}><Text text={row.type} mono /></a> },
     { name: "key", label: "key / id", isFixed: true, class: "c-flow", cell: (row) => <>{row.idempotency_key ? <span class="key-text" title={visible(row.idempotency_key)}><Text text={row.idempotency_key} /></span> : <Id id={row.id} />}<Copy text={row.id} label="Copy the id" /></> },
     { name: "why", label: "why", head: "wide", class: "c-why clip", cell: (row) => <Note row={row} /> },
-    { name: "tags", label: "tags", class: "c-tags", isShown: (rows) => rows.some((it) => it.tags && Object.keys(it.tags).length), cell: (row) => <>{Object.entries(row.tags ?? {}).map(([name, value]) => <a key={name} class="chip plain" href={`jobs${writeQuery({ tag: [`${name}:${value}`] })}`}><Text text={`${name}:${value}`} /></a>)}</> },
+    { name: "tags", label: "tags", head: "spare", class: "c-tags spare", isShown: (rows) => rows.some((it) => it.tags && Object.keys(it.tags).length), cell: (row) => <>{Object.entries(row.tags ?? {}).map(([name, value]) => <a key={name} class="chip plain" href={`jobs${writeQuery({ tag: [`${name}:${value}`] })}`}><Text text={`${name}:${value}`} /></a>)}</> },
     { name: "preview", label: "input", class: "clip mono muted", cell: (row) => <Text text={row.payload_preview ?? ""} /> },
     { name: "priority", label: "priority", head: "right", class: "right num", cell: (row) => row.priority },
     { name: "runs", label: "run at", head: "right", class: "right c-time", cell: (row) => <Time at={row.run_at} /> },
