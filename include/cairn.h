@@ -1129,7 +1129,7 @@ CAIRN_API void cairn_builder_fork(cairn_builder *builder, const char *name, cons
 CAIRN_API void cairn_builder_branch(cairn_builder *builder);
 CAIRN_API void cairn_builder_parallel(cairn_builder *builder, const char *name);
 /* The elements that follow are done for each element of the list `over`, up to cairn_builder_end().
- * options: max_parallel, join, collect, on_failure, compensation, group, metadata. */
+ * options: input, max_parallel, join, collect, on_failure, compensation, group, metadata. */
 CAIRN_API void cairn_builder_map(cairn_builder *builder, const char *name, const char *over,
                                  const char *options);
 CAIRN_API void cairn_builder_end(cairn_builder *builder); /* of a condition, fork or parallel */

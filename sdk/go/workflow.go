@@ -237,6 +237,7 @@ type MapSpec struct {
 	Compensation *Compensation // nil: every element is rolled back
 	Metadata     map[string]any
 	Group        string // of each element, as in StepSpec
+	Input        any    // makes what over is given, as in StepSpec
 }
 
 // Map adds elements that are done for each element of the list that over yields, such as "{{ .recipients }}"; spec nil: all defaults.
@@ -257,7 +258,7 @@ func (w *Workflow) Map(name, over string, each func(*Workflow), spec *MapSpec) *
 		o = append(o, field{"collect", false})
 	}
 	o = append(o, field{"on_failure", text(spec.OnFailure)}, field{"compensation", w.compensation(name, spec.Compensation)},
-		field{"group", text(spec.Group)})
+		field{"input", spec.Input}, field{"group", text(spec.Group)})
 	return w.add(append(o, metadataFields(spec.Metadata)...))
 }
 

@@ -23,7 +23,7 @@ func TestTheTextOfAWorkflow(t *testing.T) {
 		Start("s", "billing", &cairn.ChildSpec{Version: 2, Input: map[string]any{"n": 1}, Key: "k", Tags: map[string]string{"a": "b"},
 			NoWait: true, OnFailure: "continue", Compensation: &cairn.Compensation{Handler: "undo.v1"}}).
 		Start("t", "mail", nil).
-		Map("each", "{{ .to }}", func(w *cairn.Workflow) { w.Step("one", nil) }, &cairn.MapSpec{MaxParallel: 5, AtLeast: 2, CountOnly: true}).
+		Map("each", "{{ .to }}", func(w *cairn.Workflow) { w.Step("one", nil) }, &cairn.MapSpec{MaxParallel: 5, AtLeast: 2, CountOnly: true, Input: map[string]any{"to": "{{ .all }}"}}).
 		Fork("f", "", func(w *cairn.Workflow) { w.Step("g", nil) }, func(w *cairn.Workflow) { w.Step("h", nil) })
 	text, err := wf.Text()
 	if err != nil {
@@ -35,7 +35,7 @@ func TestTheTextOfAWorkflow(t *testing.T) {
 		`{"parallel":"p","steps":[{"step":"m"},{"step":"n"}]},` +
 		`{"start":"s","workflow":"billing","version":2,"input":{"n":1},"key":"k","tags":{"a":"b"},"wait":false,"on_failure":"continue",` +
 		`"compensation":{"handler":"undo.v1"}},{"start":"t","workflow":"mail"},` +
-		`{"map":"each","over":"{{ .to }}","steps":[{"step":"one"}],"max_parallel":5,"join":{"at_least":2},"collect":false},` +
+		`{"map":"each","over":"{{ .to }}","steps":[{"step":"one"}],"max_parallel":5,"join":{"at_least":2},"collect":false,"input":{"to":"{{ .all }}"}},` +
 		`{"fork":"f","branches":[[{"step":"g"}],[{"step":"h"}]]}]}`
 	equal(t, "text", text, want)
 }

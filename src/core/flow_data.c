@@ -144,12 +144,12 @@ cairn_code step_make_group(struct flow *flow, struct flow_step *step, const char
 {
     const struct step_config *config = step->config;
     struct expression_scope scope;
-    const char *made = NULL;
+    const char *data = config->child.over ? step->row.input : step_arrived(step), *made = NULL;
     *ret_flaw = NULL;
     if (!config->group)
         return CAIRN_OK;
     step->row.group = flow->instance->group;
-    TRY(make_scope(flow, step, step_arrived(step), &config->group_reads, &scope));
+    TRY(make_scope(flow, step, data, &config->group_reads, &scope));
     TRY(make(flow, "group", config->group, &scope, &made, ret_flaw));
     if (*ret_flaw || strcmp(made, "null") == 0)
         return CAIRN_OK;

@@ -88,7 +88,7 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token);
 
 /* flow_data.c: what expressions make of data.  *ret_flaw: why they fail; NULL: they do not. */
 cairn_code step_make_input(struct flow *flow, struct flow_step *step, const char **ret_flaw);
-/* Its group: what its template makes of the data that has arrived, else the instance's. */
+/* Its group: what its template makes of the data that has arrived, or of a map's input; else the instance's. */
 cairn_code step_make_group(struct flow *flow, struct flow_step *step, const char **ret_flaw);
 /* What a map runs over; not yet known to be a list. */
 cairn_code step_make_list(struct flow *flow, const struct flow_step *step,

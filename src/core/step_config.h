@@ -14,7 +14,8 @@
  *   wait, human   event (wait), timeout_ms, on_timeout, on_failure, input
  *   start         workflow, version, input, key and tags (templates), key_reads, tags_reads, wait (false),
  *                 on_failure, compensation
- *   map           over, max_parallel, at_least, collect (false), on_failure, compensation
+ *   map           input, over, max_parallel, at_least, collect (false), on_failure, compensation
+ *   start of a function  child (true)
  *   condition     when, then [first, last], else [first, last]
  *   fork          branches [[first, last], ...], join (its place)
  *   join          any, fork (its place), wait_for [names]
@@ -83,11 +84,11 @@ struct step_config {
     const char *event;        /* wait */
     bool is_timeout_continue; /* wait, human: on_timeout: continue */
 
-    const char *input;  /* task, wait, human, start: a template; NULL: what arrives */
+    const char *input;  /* task, wait, human, start, map: a template; NULL: what arrives */
     const char *output; /* task: a template; NULL: what the handler answers */
     const char *group;  /* task, start, map: a template; NULL: the instance's */
     struct place_list reads, output_reads,
-        group_reads; /* of input or when; of output; of group */
+        group_reads; /* of input, over or when; of output; of group */
 
     struct child_config child; /* start, map */
 

@@ -115,6 +115,7 @@ static void find_all_named(struct reading *reading, const struct used_names *nam
         find_named(reading, names, map, element, &element->group_reads);
         find_named(reading, names, map, element, &element->key_reads);
         find_named(reading, names, map, element, &element->tags_reads);
+        find_named(reading, names, map, element, &element->over_reads);
         for (size_t i = 0; i < element->list_count; i++)
             find_all_named(reading, names, map, &element->lists[i]);
         find_all_named(reading, names, element, &element->each);

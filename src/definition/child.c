@@ -61,7 +61,7 @@ static void parse_over(const struct mapping *mapping, struct element *element)
                      "over must be one expression, such as \"{{ .items }}\"");
         return;
     }
-    data_parse_template(mapping, "over", &element->config.child.over, &element->reads);
+    data_parse_template(mapping, "over", &element->config.child.over, &element->over_reads);
 }
 
 /* all, any or {at_least: N}. */
@@ -90,6 +90,7 @@ void map_parse(const struct mapping *mapping, struct element *element)
     struct step_config *config = &element->config;
     bool is_collected = true;
     config->child.max_parallel = PARALLEL_DEFAULT;
+    data_parse_template(mapping, "input", &config->input, &element->reads);
     parse_over(mapping, element);
     mapping_int(mapping, "max_parallel", 1, PARALLEL_MAX, &config->child.max_parallel);
     parse_join(mapping, &config->child.at_least);

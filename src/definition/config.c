@@ -99,17 +99,25 @@ static void write_task(struct object *object, const struct step_config *config)
         config_write_compensation(key(object, "compensation"), &config->compensation);
 }
 
-static void write_reads(struct object *object, const char *name,
-                        const struct named_steps *steps)
+static void write_places(struct json_out *out, const struct named_steps *steps)
 {
-    if (steps->count == 0)
-        return;
-    struct json_out *out = key(object, name);
-    json_open(out, '[');
     for (size_t i = 0; i < steps->count; i++) {
         const struct named_step *step = &steps->items[i];
         json_int(out, step->is_join ? step->element->join_place : step->element->place);
     }
+}
+
+/* more: of another template that is made from the same outputs; may be NULL */
+static void write_reads(struct object *object, const char *name,
+                        const struct named_steps *steps, const struct named_steps *more)
+{
+    if (steps->count + (more ? more->count : 0) == 0)
+        return;
+    struct json_out *out = key(object, name);
+    json_open(out, '[');
+    write_places(out, steps);
+    if (more)
+        write_places(out, more);
     json_close(out, ']');
 }
 
@@ -121,11 +129,11 @@ static void write_data(struct object *object, const struct element *element)
         json_raw(key(object, "output"), element->config.output);
     if (element->config.group)
         json_raw(key(object, "group"), element->config.group);
-    write_reads(object, "reads", &element->reads);
-    write_reads(object, "group_reads", &element->group_reads);
-    write_reads(object, "key_reads", &element->key_reads);
-    write_reads(object, "output_reads", &element->output_reads);
-    write_reads(object, "tags_reads", &element->tags_reads);
+    write_reads(object, "reads", &element->reads, &element->over_reads);
+    write_reads(object, "group_reads", &element->group_reads, NULL);
+    write_reads(object, "key_reads", &element->key_reads, NULL);
+    write_reads(object, "output_reads", &element->output_reads, NULL);
+    write_reads(object, "tags_reads", &element->tags_reads, NULL);
 }
 
 static void write_start(struct object *object, const struct step_config *config)

@@ -89,6 +89,7 @@ struct element {
     struct named_steps reads;  /* of input or when */
     struct named_steps output_reads, group_reads;
     struct named_steps key_reads, tags_reads; /* start */
+    struct named_steps over_reads;            /* map */
 
     enum join_kind join;        /* fork */
     struct element_list *lists; /* then and else; branches; one for each parallel step */

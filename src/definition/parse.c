@@ -32,8 +32,8 @@ static const char *const known_keys[ELEMENT_IN_LIST_COUNT][16] = {
     [ELEMENT_WAIT] = {"wait", "event", "timeout", "on_timeout", "on_failure", "input",
                       "metadata"},
     [ELEMENT_SLEEP] = {"sleep", "for", "metadata"},
-    [ELEMENT_MAP] = {"map", "over", "steps", "max_parallel", "join", "collect", "on_failure",
-                     "compensation", "group", "metadata"},
+    [ELEMENT_MAP] = {"map", "input", "over", "steps", "max_parallel", "join", "collect",
+                     "on_failure", "compensation", "group", "metadata"},
     [ELEMENT_START] = {"start", "workflow", "version", "input", "key", "tags", "wait",
                        "on_failure", "compensation", "group", "metadata"},
 };

@@ -114,7 +114,10 @@ static void law_of_element(struct sim *sim, const struct seen_instance *parent,
 static void law_of_map(struct sim *sim, const struct seen_instance *parent,
                        const struct step_row *step, const json_t *output)
 {
-    json_t *input = json_loads(parent->row.input, JSON_DECODE_ANY, NULL), *item;
+    bool is_made = strstr(step->config, "\"input\"");
+    json_t *input =
+        json_loads(is_made ? step->input : parent->row.input, JSON_DECODE_ANY, NULL);
+    json_t *item;
     json_t *list = json_object_get(input, "list");
     size_t i, index;
     if (json_array_size(output) != json_array_size(list) || !json_is_array(output))

@@ -258,8 +258,10 @@ static void add_map(struct writer *writer)
                            .has_sagas = writer->has_sagas,
                            .is_dlq = writer->is_dlq,
                            .rows = 12};
-    buf_printf(writer->out, "{\"map\": \"m%d\", \"over\": \"{{ $.input.list }}\"",
-               writer->names++);
+    buf_printf(writer->out, "{\"map\": \"m%d\", %s", writer->names++,
+               chance(writer, 30)
+                   ? "\"input\": {\"list\": \"{{ $.input.list }}\"}, \"over\": \"{{ .list }}\""
+                   : "\"over\": \"{{ $.input.list }}\"");
     writer->rows++;
     if (chance(writer, 50))
         buf_printf(writer->out, ", \"max_parallel\": %d", 1 + below(writer, 3));

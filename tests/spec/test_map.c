@@ -101,6 +101,96 @@ TEST(an_earlier_output_can_be_run_over)
     wf_close(&fw);
 }
 
+/* ---- its input ------------------------------------------------------------------------------ */
+
+#define INPUT "input: {who: \"{{ $.input.to }}\", by: \"{{ .by }}\"}"
+
+TEST(over_and_group_see_the_input_that_a_map_makes)
+{
+    struct flow_world fw;
+    struct task tasks[3];
+    char child[40];
+    begin(&fw,
+          "{step: a}, {map: m, " INPUT
+          ", over: \"{{ .who }}\", group: \"of {{ .by }}{{ len .who "
+          "}}\", compensation: {handler: um}, steps: [{step: c}]}, {step: z}",
+          "{\"to\": [1, 2]}");
+    sg_do(&fw, "a");
+    CHECK_INT(wf_take_many(&fw, "w", "c", 3, tasks), 2);
+    sg_check_json(tasks[1].input, "2");
+    sg_check_json(wf_step(&fw, "m")->input, "{\"who\": [1, 2], \"by\": \"a\"}");
+    fam_child(&fw, fw.id, 0, child);
+    fam_go(&fw, child);
+    CHECK_STR(wf_instance(&fw)->group, "of a2");
+    snprintf(child, sizeof child, "%s", wf_instance(&fw)->parent);
+    fam_go(&fw, child);
+    complete(&fw, &tasks[0], "10");
+    complete(&fw, &tasks[1], "20");
+    sg_fail(&fw, "z"); /* undone with the input that was made */
+    struct task undo = sg_take_undo(&fw, "m");
+    sg_check_json(undo.input,
+                  "{\"input\": {\"who\": [1, 2], \"by\": \"a\"}, \"output\": [10, 20]}");
+    wf_close(&fw);
+}
+
+TEST(input_and_over_of_a_map_name_other_steps)
+{
+    struct flow_world fw;
+    struct task tasks[3];
+    begin(&fw,
+          "{step: a, output: [1, 2]}, {step: b, output: [3]}, {map: m, input: {x: \"{{ "
+          "$.steps.a.output }}\"}, over: \"{{ $.steps.b.output }}\", steps: [{step: c}]}",
+          "{}");
+    sg_do(&fw, "a");
+    sg_do(&fw, "b");
+    CHECK_INT(wf_take_many(&fw, "w", "c", 3, tasks), 1);
+    sg_check_json(tasks[0].input, "3");
+    sg_check_json(wf_step(&fw, "m")->input, "{\"x\": [1, 2]}");
+    wf_close(&fw);
+}
+
+TEST(a_map_whose_input_cannot_be_made_fails_and_passes_on_what_arrived)
+{
+    struct flow_world fw;
+    begin(&fw, "{map: m, input: \"{{ len .n }}\", over: \"{{ . }}\", steps: [{step: c}]}",
+          "{\"n\": 5}");
+    fam_settle(&fw);
+    wf_check_status(&fw, "failed");
+    wf_check_last_error(&fw, "m", "input: a number has no length at column 8", 1);
+    CHECK_INT(fam_count(&fw, fw.id), 0);
+    wf_close(&fw);
+    begin(
+        &fw,
+        "{map: m, input: \"{{ .n }}\", over: \"{{ . }}\", on_failure: continue, steps: [{step: "
+        "c}]}, {step: z}",
+        "{\"n\": 5}");
+    sg_check_json(sg_take(&fw, "z").input, "{\"n\": 5}"); /* 5 is no list */
+    wf_close(&fw);
+}
+
+TEST(a_map_that_is_tried_again_makes_its_input_anew)
+{
+    struct flow_world fw;
+    struct task tasks[3];
+    begin(&fw,
+          "{step: a}, {map: m, input: [\"{{ .by }}\", \"{{ $.input.n }}\"], over: \"{{ . }}\", "
+          "steps: [{step: c, max_attempts: 1}]}",
+          "{\"n\": 5}");
+    sg_do(&fw, "a");
+    for (int run = 1; run <= 2; run++) {
+        CHECK_INT(wf_take_many(&fw, "w", "c", 3, tasks), 2);
+        sg_check_json(tasks[0].input, "\"a\"");
+        sg_check_json(tasks[1].input, "5");
+        CHECK_DONE(&fw.world, wf_report(&fw, &tasks[0], CAIRN_FAIL, "no"));
+        CHECK_DONE(&fw.world, wf_report(&fw, &tasks[1], CAIRN_COMPLETE, "1"));
+        fam_settle(&fw);
+        wf_check_status(&fw, "failed");
+        if (run == 1)
+            CHECK_DONE(&fw.world, wf_again(&fw));
+    }
+    wf_close(&fw);
+}
+
 TEST(an_output_of_the_commit_that_started_the_instance_can_be_run_over)
 {
     struct flow_world fw;

@@ -370,6 +370,12 @@ TEST(what_cannot_work_is_refused_at_deploy)
         {FLOW("{step: a, input: null}"), "input is null; leave it out"},
         {FLOW("{sleep: s, for: 1s, input: 1}"), "unknown key \"input\""},
         {FLOW("{human: h, output: 1}"), "unknown key \"output\""},
+        {FLOW("{map: m, input: '{{ $.steps.x.output }}', over: '{{ . }}', steps: [{step: a}]}"),
+         "input: the workflow has no step \"x\""},
+        {FLOW("{map: m, input: 1, over: '{{ $.steps.x.output }}', steps: [{step: a}]}"),
+         "over: the workflow has no step \"x\""},
+        {FLOW("{map: m, output: 1, over: '{{ . }}', steps: [{step: a}]}"),
+         "unknown key \"output\""},
     };
     struct flow_world fw;
     wf_open(&fw);

@@ -285,9 +285,10 @@ class Workflow:
     def map(self, name: str, over: str, *, max_parallel: int = 20, join: "Union[Literal['all', 'any'], int]" = "all",
             collect: bool = True, on_failure: Optional[str] = None,
             compensation: "Union[None, str, TaskType[Any, Any], Compensation]" = None,
-            metadata: Optional[Dict[str, Any]] = None, group: Optional[str] = None) -> Generator[None, None, None]:
+            metadata: Optional[Dict[str, Any]] = None, group: Optional[str] = None,
+            input: Json = UNSET) -> Generator[None, None, None]:
         """The elements inside are done for each element of the list that ``over`` yields; ``join`` may be a number: so
-        many must complete.
+        many must complete. ``input`` makes what ``over`` is given.
 
         >>> import cairn
         >>> wf = cairn.Workflow("news")
@@ -305,8 +306,8 @@ class Workflow:
             element["join"] = {"at_least": join} if isinstance(join, int) else join
         if not collect:
             element["collect"] = False
-        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation),
-                                          group=group, metadata=metadata)})
+        self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation)),
+                   **_given(input=input), **_optional(group=group, metadata=metadata)})
         self._open.append((steps, None))
         try:
             yield

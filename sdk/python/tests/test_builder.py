@@ -62,6 +62,7 @@ steps:
     workflow: mail
   - map: each
     over: "{{ .to }}"
+    input: {to: "{{ $.input.to }}"}
     max_parallel: 5
     join: {at_least: 2}
     collect: false
@@ -97,7 +98,7 @@ def order() -> Workflow:
     wf.start("bill", "billing", version=2, input={"n": [1, None]}, key="k", tags={"team": "red"}, wait=False,
              on_failure="continue", compensation="unbill")
     wf.start("mail_all", "mail")
-    with wf.map("each", "{{ .to }}", max_parallel=5, join=2, collect=False):
+    with wf.map("each", "{{ .to }}", max_parallel=5, join=2, collect=False, input={"to": "{{ $.input.to }}"}):
         wf.step("one")
         wf.step("two")
     wf.step("close")
