@@ -1326,8 +1326,8 @@ CAIRN_API cairn_code cairn_instance_retry(cairn_engine *engine, const char *id,
 /* Starts a new instance of the same workflow and version, with the tags and the metadata of this one and without
  * a key.  From a step on (`from`, a name): steps that come before it and have ended are copied as they ended, with
  * their outputs, and are never undone by the new instance; what comes before it and had not ended is skipped;
- * steps of other branches are executed.  NULL: from the beginning, the only way for a function.  input is JSON in
- * place of the input of that step, or of the instance; NULL: as it was. */
+ * steps of other branches are executed.  NULL: from the beginning, the only way for a function.  input is JSON:
+ * the input of that step, which is then not made by its file, or of the instance; NULL: as it was. */
 CAIRN_API cairn_code cairn_instance_rerun(cairn_engine *engine, const char *id,
                                           const char *from, const char *input,
                                           cairn_enqueued *ret_started, cairn_error *reterr);

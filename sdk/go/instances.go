@@ -275,7 +275,7 @@ func (h *InstanceHandle[R]) Restart(ctx context.Context) error {
 // RerunOptions say where a rerun begins; nil means the beginning.
 type RerunOptions struct {
 	From  string // a step; "": the beginning
-	Input any    // in place of the input of that step, or of the instance; nil: as it was
+	Input any    // the input of that step, exactly as its handler gets it, or of the instance; nil: as it was
 }
 
 // Rerun runs it again as a new instance. Steps before From that ended are copied as they ended,

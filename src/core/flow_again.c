@@ -210,9 +210,8 @@ static cairn_code begin_again(struct flow *flow, const struct retrial *trial)
     const struct flow_step *step = step_at(trial, first);
     if (step && step->row.status != STEP_PENDING)
         return CAIRN_OK;
-    return instance->rerun_from
-               ? token_add(flow, first, instance->rerun_input, instance->rerun_signal, NULL)
-               : token_add(flow, 0, instance->input, NULL, NULL);
+    return instance->rerun_from ? rerun_send(flow)
+                                : token_add(flow, 0, instance->input, NULL, NULL);
 }
 
 cairn_code flow_retry(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict)

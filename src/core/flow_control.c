@@ -140,6 +140,7 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
 {
     struct step_row *row = &step->row;
     const char *arrived = step_arrived(step);
+    const char *made = input ? input : rerun_given(flow, step);
     TRY(flow->source->untake_signals(flow, step));
     if (flow->instance->is_function)
         TRY(function_forget(flow, false));
@@ -149,8 +150,8 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
         TRY(instance_turn(flow, INSTANCE_RUNNING, "workflow_running"));
     /* First of all, since what is held may park the instance again. */
     TRY(token_move(flow, &(struct flow_token){.seq = row->seq,
-                                              .input = input ? input : arrived,
-                                              .is_made = input != NULL}));
+                                              .input = made ? made : arrived,
+                                              .is_made = made != NULL}));
     return flow_thaw(flow);
 }
 

@@ -259,7 +259,7 @@ static cairn_code take_input(struct flow *flow, struct flow_step *step,
 {
     *ret_flaw = NULL;
     if (token->is_made && step->config->input) {
-        step->row.passed = step_arrived(step);
+        step->row.passed = token->arrived ? token->arrived : step_arrived(step);
         step->row.input = token->input;
         return CAIRN_OK;
     }

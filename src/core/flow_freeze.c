@@ -42,7 +42,7 @@ static cairn_code thaw_failed(struct flow *flow, struct flow_step *step)
     if (step->row.kind == KIND_TASK && !step_is_unmade(step))
         return step_make_ready(flow, step, flow->now_us, "resumed");
     TRY(step_plan_again(flow, step)); /* it waits, or is decided about, once more */
-    return token_add(flow, step->row.seq, step_arrived(step), NULL, NULL);
+    return step_send_again(flow, step);
 }
 
 static cairn_code thaw_step(struct flow *flow, struct flow_step *step)

@@ -13,7 +13,8 @@
 struct flow_token {
     int32_t seq;
     const char *input, *signal;
-    bool is_made;           /* the input is the step's own, whatever its template says */
+    bool is_made;        /* the input is the step's own, whatever its template says */
+    const char *arrived; /* is_made: what its template would be given; NULL: as its row says */
     struct flow_step *from; /* NULL: the instance's input */
     struct flow_token *next;
 };
@@ -118,6 +119,12 @@ cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart
 /* flow_rerun.c: sends the first tokens of an instance: to place 0, or to the step that a rerun begins at and to
  * the other branches of the forks around it. */
 cairn_code flow_begin(struct flow *flow);
+/* To the step that a rerun begins at. */
+cairn_code rerun_send(struct flow *flow);
+/* To a step that failed, what had arrived at it, or the input that a rerun has given to it. */
+cairn_code step_send_again(struct flow *flow, const struct flow_step *step);
+/* The input that a rerun has given to a step; NULL: none. */
+const char *rerun_given(const struct flow *flow, const struct flow_step *step);
 
 /* Planned again, and told so. */
 cairn_code step_plan_again(struct flow *flow, struct flow_step *step);

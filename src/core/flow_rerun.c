@@ -48,6 +48,33 @@ static cairn_code begin_branches(struct flow *flow, struct flow_step *fork, int3
     return CAIRN_OK;
 }
 
+const char *rerun_given(const struct flow *flow, const struct flow_step *step)
+{
+    bool is_first = step->row.seq + 1 == flow->instance->rerun_from;
+    return is_first ? flow->instance->rerun_made : NULL;
+}
+
+static cairn_code send(struct flow *flow, int32_t place, const char *made, const char *arrived,
+                       const char *signal)
+{
+    TRY(token_add(flow, place, made ? made : arrived, signal, NULL));
+    flow->last_token->is_made = made != NULL;
+    flow->last_token->arrived = arrived;
+    return CAIRN_OK;
+}
+
+cairn_code rerun_send(struct flow *flow)
+{
+    const struct instance_row *instance = flow->instance;
+    return send(flow, instance->rerun_from - 1, instance->rerun_made, instance->rerun_input,
+                instance->rerun_signal);
+}
+
+cairn_code step_send_again(struct flow *flow, const struct flow_step *step)
+{
+    return send(flow, step->row.seq, rerun_given(flow, step), step_arrived(step), NULL);
+}
+
 cairn_code flow_begin(struct flow *flow)
 {
     const struct instance_row *instance = flow->instance;
@@ -55,7 +82,7 @@ cairn_code flow_begin(struct flow *flow)
     struct flow_step *step;
     if (!instance->rerun_from)
         return token_add(flow, 0, instance->input, NULL, NULL);
-    TRY(token_add(flow, place, instance->rerun_input, instance->rerun_signal, NULL));
+    TRY(rerun_send(flow));
     TRY(flow->source->step(flow, place, &step));
     while (step && step->row.scope_fork >= 0) {
         struct flow_step *fork;

@@ -354,11 +354,12 @@ bool request_starts_children(const struct request *request);
 
 /* An instance that is run again (batch_rerun.c). */
 struct rerun {
-    const char *source;        /* its id */
-    const char *token;         /* the name of the one that the request came with */
-    cairn_start_options start; /* of the new one */
-    int32_t from;              /* 1 + the place that it begins at; 0: the beginning */
-    const char *input, *signal;
+    const char *source;            /* its id */
+    const char *token;             /* the name of the one that the request came with */
+    cairn_start_options start;     /* of the new one */
+    int32_t from;                  /* 1 + the place that it begins at; 0: the beginning */
+    const char *input, *signal;    /* what arrives at that step */
+    const char *made;              /* the input that it is given; NULL: it makes its own */
     const struct step_row **steps; /* of the source, by place; NULL: the row is missing */
     size_t step_count;
 };

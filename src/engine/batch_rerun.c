@@ -73,8 +73,11 @@ static cairn_code choose_input(struct request *request, struct rerun *rerun,
     bool is_same = source->rerun_from == step->seq + 1;
     rerun->signal = is_same ? source->rerun_signal : before ? step_passed_signal(before) : NULL;
     rerun->input = is_same ? source->rerun_input : find_arrived(step, before, source->input);
-    if (request->in.rerun.input)
-        rerun->input = request->in.rerun.input;
+    rerun->made = request->in.rerun.input ? request->in.rerun.input
+                  : is_same               ? source->rerun_made
+                                          : NULL;
+    if (!rerun->input)
+        rerun->input = rerun->made;
     if (rerun->input)
         return CAIRN_OK;
     request->code =

@@ -217,6 +217,7 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
         row.source = rerun->source;
         row.rerun_from = rerun->from;
         row.rerun_input = rerun->input;
+        row.rerun_made = rerun->made;
         row.rerun_signal = rerun->signal;
     }
     struct workset_instance *instance =

@@ -1,9 +1,11 @@
-/* tests/sim/laws_rerun.c - what a rerun has copied stays as it ended: it is neither called nor undone.
+/* tests/sim/laws_rerun.c - what a rerun has copied stays as it ended: it is neither called nor undone.  The
+ * step that it begins at is given the rerun's input.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sim.h"
 
+#include <jansson.h>
 #include <string.h>
 
 static bool is_same(const char *a, const char *b)
@@ -35,9 +37,31 @@ static void law_of_copy(struct sim *sim, const struct seen_instance *now,
                    now->row.source);
 }
 
+static bool is_json(const char *text, const char *other)
+{
+    json_t *a = json_loads(text, JSON_DECODE_ANY, NULL);
+    json_t *b = json_loads(other, JSON_DECODE_ANY, NULL);
+    bool is_same = json_equal(a, b);
+    json_decref(a);
+    json_decref(b);
+    return is_same;
+}
+
+/* The step that it begins at has the input that it was given, unless a requeue has brought another. */
+static void law_of_given(struct sim *sim, const struct seen_instance *now)
+{
+    const struct step_row *row =
+        now->row.rerun_made ? seen_step(now, now->row.rerun_from - 1) : NULL;
+    if (row && row->status != STEP_PENDING && row->input &&
+        !is_json(row->input, now->row.rerun_made) && !is_json(row->input, "{\"n\": 2}"))
+        sim_broken(sim, "%s was given %s by a rerun, and has %s", row->name,
+                   now->row.rerun_made, row->input);
+}
+
 void laws_of_rerun(struct sim *sim, const struct seen_instance *before,
                    const struct seen_instance *now)
 {
+    law_of_given(sim, now);
     for (size_t i = 0; i < now->step_count; i++) {
         const struct step_row *row = &now->steps[i];
         const struct step_row *old = before ? seen_step(before, row->seq) : NULL;

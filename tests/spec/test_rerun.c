@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "flow_world.h"
+#include "saga.h"
 
 static cairn_code try_rerun(struct flow_world *fw, const char *from, const char *input,
                             cairn_enqueued *ret_started)
@@ -75,19 +75,100 @@ TEST(data_that_the_file_makes_is_made_of_what_was_copied)
     wf_close(&fw);
 }
 
-TEST(a_rerun_of_a_rerun_gets_the_input_that_the_first_one_was_given)
+TEST(a_step_is_given_exactly_the_input_of_the_rerun)
 {
     struct flow_world fw;
-    wf_begin(&fw, FLOW("{step: a}, {step: b, input: {x: \"{{ .by }}\"}}"));
+    wf_begin(&fw, FLOW("{step: a}, {step: b, input: {x: \"{{ .by }}\"}, group: \"{{ .by }}\", "
+                       "on_failure: continue, max_attempts: 1}, {step: c}"));
     wf_do(&fw, "a");
     wf_do(&fw, "b");
+    wf_do(&fw, "c");
     rerun(&fw, "b", "{\"by\": \"hand\"}");
-    check_input(&fw, "b", "{\"x\": \"hand\"}");
-    rerun(&fw, "b", NULL);
-    check_input(&fw, "b", "{\"x\": \"hand\"}");
-    rerun(&fw, "b", "{\"by\": \"foot\"}");
-    check_input(&fw, "b", "{\"x\": \"foot\"}");
+    check_input(&fw, "b", "{\"by\": \"hand\"}");
+    wf_do(&fw, "c");
+    rerun(&fw, "b", NULL); /* of the rerun, so with that */
+    check_input(&fw, "b", "{\"by\": \"hand\"}");
+    wf_do(&fw, "c");
+    rerun(&fw, "b", "[1]");
+    struct task b = wf_take_step(&fw, "b");
+    CHECK(is_same_json(b.input, "[1]"), "the input is %s", b.input);
+    CHECK(is_same_json(wf_step(&fw, "b")->input, "[1]"), "it shows %s",
+          wf_step(&fw, "b")->input);
+    CHECK_DONE(&fw.world, wf_report(&fw, &b, CAIRN_DEAD, "no"));
+    check_input(&fw, "c", "{\"by\": \"a\"}"); /* what had arrived at b */
     wf_close(&fw);
+}
+
+TEST(the_input_of_a_rerun_is_kept_by_retry_restart_requeue_and_resume)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}, {step: b, input: {x: \"{{ .by }}\"}, max_attempts: 1}"));
+    wf_do(&fw, "a");
+    wf_do(&fw, "b");
+    rerun(&fw, "b", "{\"mine\": 1}");
+    wf_do_badly(&fw, "b");
+    CHECK_DONE(&fw.world, wf_again(&fw));
+    check_input(&fw, "b", "{\"mine\": 1}");
+    CHECK_DONE(&fw.world, wf_restart(&fw));
+    check_input(&fw, "b", "{\"mine\": 1}");
+    wf_close(&fw);
+    wf_begin(&fw,
+             "{workflow: w, version: 1, dlq: true, steps: [{step: a}, {step: b, input: {x: "
+             "\"{{ .by }}\"}, max_attempts: 1}]}");
+    wf_do(&fw, "a");
+    wf_do(&fw, "b");
+    rerun(&fw, "b", "{\"mine\": 2}");
+    wf_do_badly(&fw, "b");
+    CHECK_DONE(&fw.world, sg_requeue(&fw, "b", NULL));
+    check_input(&fw, "b", "{\"mine\": 2}");
+    wf_close(&fw);
+    wf_begin(&fw,
+             FLOW("{step: a}, {human: b, input: {x: \"{{ .by }}\"}, timeout: 1h, on_failure: "
+                  "pause_workflow}"));
+    wf_do(&fw, "a");
+    CHECK_DONE(&fw.world, wf_abort(&fw));
+    rerun(&fw, "b", "{\"mine\": 3}");
+    wf_advance(&fw, HOUR_MS);
+    wf_check_status(&fw, "paused");
+    CHECK_DONE(&fw.world, wf_resume(&fw));
+    wf_check_steps(&fw, "a:completed b:waiting_decision");
+    CHECK(is_same_json(wf_step(&fw, "b")->input, "{\"mine\": 3}"), "it has %s",
+          wf_step(&fw, "b")->input);
+    wf_close(&fw);
+}
+
+/* Whatever the kind of the step is. */
+TEST(waits_decisions_children_maps_and_conditions_are_given_the_input_of_the_rerun)
+{
+    static const struct {
+        const char *element, *input, *step, *seen;
+    } cases[] = {
+        {"{wait: s, event: e, input: {x: 1}}", "{\"n\": 2}", "s", "{\"n\": 2}"},
+        {"{human: s, input: {x: 1}}", "{\"n\": 2}", "s", "{\"n\": 2}"},
+        {"{start: s, workflow: child, input: {x: 1}}", "{\"n\": 2}", "c", "{\"n\": 2}"},
+        {"{map: s, input: {l: []}, over: \"{{ .l }}\", steps: [{step: c}]}", "{\"l\": [3]}",
+         "c", "3"},
+        {"{condition: s, when: \"{{ gt .n 1 }}\", then: [{step: c}]}", "{\"n\": 2}", "c",
+         "{\"n\": 2}"},
+        {"{save_point: s}, {step: c}", "{\"n\": 2}", "c", "{\"n\": 2}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct flow_world fw;
+        char text[300];
+        snprintf(text, sizeof text, "{workflow: w, version: 1, steps: [{step: a}, %s]}",
+                 cases[i].element);
+        wf_begin(&fw, text);
+        CHECK_DONE(&fw.world,
+                   wf_deploy(&fw, "{workflow: child, version: 1, steps: [{step: c}]}"));
+        wf_do(&fw, "a");
+        (void)wf_abort(&fw); /* unless it has ended */
+        rerun(&fw, "s", cases[i].input);
+        if (strcmp(cases[i].step, "s") != 0)
+            check_input(&fw, cases[i].step, cases[i].seen);
+        CHECK(is_same_json(wf_step(&fw, "s")->input, cases[i].input), "%s shows %s",
+              cases[i].element, wf_step(&fw, "s")->input);
+        wf_close(&fw);
+    }
 }
 
 TEST(what_comes_before_the_step_is_copied_and_not_called_again)

@@ -60,24 +60,24 @@ static void load(PGconn *conn, int first, int last)
 /* All that these tables hold, without what is new; which files they are in. */
 static void sum_up(PGconn *conn, char ret_sum[160])
 {
-    snprintf(ret_sum, 160, "%s",
-             foreign_run(
-                 conn,
-                 "SELECT concat_ws(' ',"
-                 " (SELECT md5(string_agg((to_jsonb(i) - '{is_function,revision,places,"
-                 "is_forced,is_woken,undo_error,metadata,parent,parent_event,child_count,"
-                 "is_telling,is_told,last_event,event_count,paused_by,paused_reason,"
-                 "paused_at,tags,schedule,parent_seq,parent_round,element,depth,"
-                 "own_child_count,source,rerun_from,rerun_signal,rerun_input,group}'::text[])"
-                 "::text, ',' ORDER BY i.id))"
-                 "    FROM workflow.workflow_instance AS i),"
-                 " (SELECT md5(string_agg((to_jsonb(s) - '{ended_outcome,past_effects,"
-                 "is_effect_begun,function_effects,undo_error,version,"
-                 "instance_metadata,passed,is_copied,group,is_counted}'::text[])::text, ','"
-                 " ORDER BY s.instance_id, s.seq))"
-                 "    FROM workflow.workflow_step AS s),"
-                 " pg_relation_filenode('workflow.workflow_instance'),"
-                 " pg_relation_filenode('workflow.workflow_step'))"));
+    snprintf(
+        ret_sum, 160, "%s",
+        foreign_run(conn,
+                    "SELECT concat_ws(' ',"
+                    " (SELECT md5(string_agg((to_jsonb(i) - '{is_function,revision,places,"
+                    "is_forced,is_woken,undo_error,metadata,parent,parent_event,child_count,"
+                    "is_telling,is_told,last_event,event_count,paused_by,paused_reason,"
+                    "paused_at,tags,schedule,parent_seq,parent_round,element,depth,"
+                    "own_child_count,source,rerun_from,rerun_signal,rerun_input,rerun_made,"
+                    "group}'::text[])::text, ',' ORDER BY i.id))"
+                    "    FROM workflow.workflow_instance AS i),"
+                    " (SELECT md5(string_agg((to_jsonb(s) - '{ended_outcome,past_effects,"
+                    "is_effect_begun,function_effects,undo_error,version,"
+                    "instance_metadata,passed,is_copied,group,is_counted}'::text[])::text, ','"
+                    " ORDER BY s.instance_id, s.seq))"
+                    "    FROM workflow.workflow_step AS s),"
+                    " pg_relation_filenode('workflow.workflow_instance'),"
+                    " pg_relation_filenode('workflow.workflow_step'))"));
 }
 
 static long count_rows(PGconn *conn)

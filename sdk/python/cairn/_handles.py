@@ -254,7 +254,7 @@ class InstanceHandle(Handle[R]):
         """Runs it again as a new instance, from the beginning or from a step on.
 
         Steps before it that ended are copied as they ended, and are not undone by the new instance; steps of other
-        branches are executed.  ``input`` replaces the input of that step, or of the instance.
+        branches are executed.  ``input`` is the input of that step, exactly as its handler gets it, or of the instance.
         """
         given = () if input is UNSET else (("input", encode(self._engine.codec, input)),)
         answer = self._do("rerun", body=body_of({"from": from_step}, *given))

@@ -128,7 +128,7 @@ export const ACTION_NAMES: Record<string, string> = {
 const RERUN = "/v1/instances/{id}/rerun";
 export const mayRerun = (): boolean => may("POST", RERUN);
 
-/** What an instance is run again from: a step, what it had got, and which steps before it have ended; null is its beginning. */
+/** What an instance is run again from: a step, its input, and which steps before it have ended; null is its beginning. */
 export interface RerunFrom { step: string; input: () => Promise<string>; copied: number }
 
 export async function rerun(it: Subject, from: RerunFrom | null): Promise<void> {
@@ -137,7 +137,7 @@ export async function rerun(it: Subject, from: RerunFrom | null): Promise<void> 
         action: "rerun", title: `Rerun ${mine}${from ? ` from ${from.step}` : ""}`, confirm: "Rerun",
         sentence: from ? `A new instance begins at ${from.step}. ${from.copied ? `${plural(from.copied, "step")} before it ${from.copied === 1 ? "is" : "are"} copied with what ${from.copied === 1 ? "it" : "they"} gave, and never undone by the new one; ` : ""}${from.step} and all that follows, or stands in another branch, is called again. ${mine} stays as it is.`
             : `A new instance begins with this input, and calls every step again. ${mine} stays as it is, and keeps its key.`,
-        fields: [{ name: "input", label: from ? "What arrives there" : "Input", kind: "json", value: original, original, testId: "json-editor" }],
+        fields: [{ name: "input", label: from ? `Input of ${from.step}` : "Input", kind: "json", value: original, original, testId: "json-editor" }],
         cli: (values) => `cairn rerun ${it.id}${from ? ` --from ${quoted(from.step)}` : ""}${values["input"] && values["input"] !== original ? ` --input ${quoted(values["input"])}` : ""}`,
         send: async (values) => {
             const head = JSON.stringify(from ? { from: from.step } : {}).slice(0, -1), isChanged = values["input"] && values["input"] !== original;

@@ -90,14 +90,15 @@ function InputDiff({ instance, step, previous }: { instance: string; step: StepR
     return texts.data[0] === texts.data[1] ? <p class="muted">The input is the output of {visible(previous.name)}, unchanged.</p> : <Difference before={pretty(texts.data[0])} after={pretty(texts.data[1])} />;
 }
 
-/** A step whose file makes its input keeps that; what had arrived at it is what the step before has given. */
+/** What the step was given. One that was not reached would get what the step before has left, unless its file makes its input. */
 function rerunFrom(instance: string, step: StepRow, steps: StepRow[], plan: Element[], previous: StepRow | undefined): RerunFrom {
     let isMade = false;
     eachElement(plan, (it) => { if (it.name === step.name) isMade = !!it.isMade; });
     const before = new Set(namesBefore(plan, step.name) ?? []), signal = new AbortController().signal;
     const copied = steps.filter((it) => before.has(it.name) && ["completed", "confirmed"].includes(it.status) && !["condition", "fork", "join", "save_point"].includes(it.kind)).length;
     const input = async (): Promise<string> => {
-        if (!isMade && step.input_preview !== null) return payloadOf(instance, step, "input", signal);
+        if (step.input_preview !== null) return payloadOf(instance, step, "input", signal);
+        if (isMade) return "";
         return previous && previous.output_preview !== null ? payloadOf(instance, previous, "output", signal) : step.seq === 0 ? askText("GET", `/v1/instances/${instance}/input`) : "";
     };
     return { step: step.name, input, copied };
