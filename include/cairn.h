@@ -1570,8 +1570,8 @@ CAIRN_API cairn_code cairn_passage_start_workflow(cairn_passage *passage, const 
                                                   char ret_id[40], cairn_error *reterr);
 
 /* Starts an instance as a child of this one and suspends until it has ended: exactly once, however
- * often the function is run again.  The options have no key.  timeout_ms -1: without limit.  A child
- * that has completed is not undone with this function: a step with a compensation, before the call, can do that.
+ * often the function is run again.  The options have no key.  timeout_ms -1: without limit.  The child is
+ * undone with this function, at the place of the call: rolled back if it has completed, else cancelled.
  *
  * CAIRN_OK             it completed; *ret_output is its output.
  * CAIRN_E_STEP_FAILED  it failed, with its error, or was "cancelled" or "aborted".

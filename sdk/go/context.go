@@ -341,8 +341,8 @@ func (c *Context) Start(workflow string, input any, options *ChildOptions) (stri
 }
 
 // CallWorkflow starts an instance, waits for its end and returns its output. An instance that
-// did not end well is ErrStepFailed; ErrTimedOut: it has not ended in time. An instance that has
-// completed is not undone with this function: a step with a compensation, before the call, can do that.
+// did not end well is ErrStepFailed; ErrTimedOut: it has not ended in time. It is undone with this
+// function, at the place of the call: rolled back if it has completed, else cancelled.
 func CallWorkflow[R any](c *Context, workflow string, input any, options *ChildOptions) (R, error) {
 	var value R
 	o := childOptions(options)

@@ -257,10 +257,16 @@ cairn_code flow_undo_wanted(struct flow *flow, struct flow_step *step,
                             const struct children_row **ret_row);
 /* One of them is being rolled back (flow_roll_back()); or is not, because it did not complete, or
  * cannot be (error).  Then: that was all. */
-cairn_code flow_child_rolling(struct flow *flow, struct flow_step *step, int64_t seq);
+cairn_code flow_child_rolling(struct flow *flow, struct flow_step *step,
+                              const struct instance_row *child);
 cairn_code flow_child_passed_over(struct flow *flow, struct flow_step *step, int64_t seq,
                                   const char *error);
 cairn_code flow_undo_listed(struct flow *flow, struct flow_step *step);
+/* Of a step of a function: the instance that it has started; NULL: none. */
+cairn_code call_child(struct arena *arena, const struct step_row *row, const char **ret_id,
+                      cairn_error *reterr);
+/* A child of a function has ended, which a step that is undone may wait for. */
+cairn_code flow_call_told(struct flow *flow, const char *id, const struct child_end *end);
 /* So many more of its steps' children live. */
 void flow_child_counted(struct flow *flow, int32_t by);
 /* A child that has completed is undone, all of it; one that goes on is cancelled. */

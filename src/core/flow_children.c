@@ -10,7 +10,11 @@
  *                    were started have ended
  *     is_ending      it is decided, or the step was stopped: those that live are cancelled
  *     compensation   those that completed are rolled back, the last first
+ *
+ * What a function has started is remembered as done at once, and it waits for a signal; so all that is
+ * here of its children is their undo.
  */
+#include "base/scan.h"
 #include "core/flow_inside.h"
 
 #include <string.h>
@@ -27,7 +31,13 @@ bool step_is_parent(const struct flow *flow, const struct flow_step *step)
     return step->row.kind == KIND_START && !flow->instance->is_function;
 }
 
-/* Its config is read. */
+/* Its config is read, as that of a map. */
+static bool step_is_call(const struct flow *flow, const struct flow_step *step)
+{
+    return flow->instance->is_function && step->row.kind == KIND_START &&
+           step->config->child.is_own;
+}
+
 static bool step_is_map(const struct flow_step *step)
 {
     return step->config->child.over != NULL;
@@ -265,7 +275,7 @@ cairn_code children_supersede(struct flow *flow, struct flow_step *step)
 cairn_code children_are_done(struct flow *flow, struct flow_step *step, bool *ret_are_done)
 {
     struct step_children *children;
-    *ret_are_done = false;
+    *ret_are_done = step_is_call(flow, step) && step->row.output;
     if (!step_is_parent(flow, step) || step->config->compensation.handler ||
         step->config->child.is_left)
         return CAIRN_OK;
@@ -278,6 +288,11 @@ cairn_code children_undo(struct flow *flow, struct flow_step *step)
 {
     struct step_children *children;
     TRY(flow->source->children(flow, step, &children));
+    if (step_is_call(flow, step)) /* the place may have been another call's before a restart */
+        children->row = (struct children_row){.instance_id = children->row.instance_id,
+                                              .seq = children->row.seq,
+                                              .size = 1,
+                                              .begun = 1};
     children->row.undo_below = INT64_MAX;
     children->row.is_undo_failed = false;
     children->row.error = NULL;
@@ -306,7 +321,7 @@ cairn_code flow_undo_wanted(struct flow *flow, struct flow_step *step,
 {
     struct step_children *children;
     *ret_row = NULL;
-    if (!step_is_parent(flow, step) || step->row.status != STEP_COMPENSATION ||
+    if (step->row.kind != KIND_START || step->row.status != STEP_COMPENSATION ||
         step->row.task_type)
         return CAIRN_OK;
     TRY(flow->source->children(flow, step, &children));
@@ -322,14 +337,19 @@ void flow_child_counted(struct flow *flow, int32_t by)
     flow->is_dirty = true;
 }
 
-cairn_code flow_child_rolling(struct flow *flow, struct flow_step *step, int64_t seq)
+cairn_code flow_child_rolling(struct flow *flow, struct flow_step *step,
+                              const struct instance_row *child)
 {
     struct step_children *children;
     TRY(flow->source->children(flow, step, &children));
     children->is_dirty = true;
-    children->row.undo_below = seq;
+    children->row.undo_below = child->seq;
     children->row.living++;
-    flow_child_counted(flow, 1);
+    flow->is_dirty = true;
+    if (!flow->instance->is_function)
+        flow_child_counted(flow, 1);
+    else
+        flow->instance->child_count += child->is_told; /* else it is counted */
     return CAIRN_OK;
 }
 
@@ -423,4 +443,43 @@ cairn_code flow_child_told(struct flow *flow, struct flow_step *step,
         TRY(goal_go_on(flow));
     }
     return flow_settle(flow);
+}
+
+/* ---- of functions --------------------------------------------------------------------------- */
+
+cairn_code call_child(struct arena *arena, const struct step_row *row, const char **ret_id,
+                      cairn_error *reterr)
+{
+    struct slice output = {0};
+    *ret_id = NULL;
+    if (!row->output || !scan_text(row->output, strlen(row->output), &output))
+        return CAIRN_OK;
+    struct slice id = scan_find(output, "id");
+    if (!id.text || *id.text != '"')
+        return CAIRN_OK;
+    *ret_id = slice_string(id, arena);
+    return *ret_id ? CAIRN_OK : fail_memory(reterr);
+}
+
+cairn_code flow_call_told(struct flow *flow, const char *id, const struct child_end *end)
+{
+    struct step_list steps;
+    if (!flow->instance->is_function || flow->instance->status != INSTANCE_COMPENSATING)
+        return CAIRN_OK;
+    TRY(flow->source->current(flow, &steps));
+    for (size_t i = 0; i < steps.count; i++) {
+        struct flow_step *step = steps.items[i];
+        struct step_children *children;
+        const char *own;
+        if (step->row.kind != KIND_START || step->row.status != STEP_COMPENSATION)
+            continue;
+        TRY(call_child(flow->arena, &step->row, &own, flow->error));
+        TRY(flow->source->children(flow, step, &children));
+        if (own && strcmp(own, id) == 0 && children->row.living > 0) {
+            TRY(flow->source->config(flow, step));
+            TRY(count_end(flow, step, children, end));
+            return flow_settle(flow);
+        }
+    }
+    return CAIRN_OK;
 }

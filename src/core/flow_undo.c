@@ -284,7 +284,7 @@ static cairn_code undo_finish(struct flow *flow)
 static cairn_code redo(struct flow *flow, struct flow_step *step)
 {
     TRY(flow->source->config(flow, step));
-    return step_is_parent(flow, step) && !step->row.task_type
+    return step->row.kind == KIND_START && !step->row.task_type
                ? children_undo(flow, step)
                : step_make_ready(flow, step, flow->now_us, NULL);
 }

@@ -66,6 +66,7 @@ struct child_config {
     const char *tags; /* a template of an object; NULL: none */
     struct place_list key_reads, tags_reads;
     bool is_left; /* wait: false */
+    bool is_own;  /* of a function: it tells this one of its end, and is undone with it */
 
     const char *over;     /* map: a template, JSON; NULL: start */
     int32_t max_parallel; /* so many at one time */

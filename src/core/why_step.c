@@ -399,7 +399,9 @@ static void say_step_failed(struct saying *s, const struct why_other *facts)
 static void say_undone(struct saying *s, const struct why_other *facts)
 {
     const struct step_row *row = facts->step->row;
-    if (row->kind == KIND_START && row->output && !row->task_type) {
+    const struct child_config *child = &facts->step->config->child;
+    bool has_child = facts->instance->is_function ? child->is_own : !child->is_left;
+    if (row->kind == KIND_START && row->output && !row->task_type && has_child) {
         saying_add(s, "Its child was rolled back.");
         return;
     }

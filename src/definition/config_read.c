@@ -264,6 +264,8 @@ static bool read_child(struct config_reading *r, struct slice key, struct slice 
         read_places(r, value, &child->tags_reads);
     else if (slice_is(key, "wait"))
         child->is_left = !read_bool(r, value);
+    else if (slice_is(key, "child"))
+        child->is_own = read_bool(r, value);
     else if (slice_is(key, "over"))
         child->over = read_json(r, value);
     else if (slice_is(key, "max_parallel"))

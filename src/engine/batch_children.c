@@ -169,15 +169,42 @@ static cairn_code roll_back_one(struct batch *batch, struct workset_instance *pa
                                 struct flow_step *step, struct workset_instance *child)
 {
     const struct flow_who who = {.by = parent->row.stop_by, .reason = "its parent is undone"};
-    const char *error;
-    if (child->row.status == INSTANCE_FAILED) {
-        TRY(stuck_error(batch, &child->row, &error));
+    const char *error = NULL;
+    enum instance_status status = child->row.status;
+    if (instance_is_final(status) && status != INSTANCE_COMPLETED) {
+        if (status == INSTANCE_FAILED)
+            TRY(stuck_error(batch, &child->row, &error));
         return flow_child_passed_over(&parent->flow, step, child->row.seq, error);
     }
-    TRY(flow_child_rolling(&parent->flow, step, child->row.seq));
+    TRY(flow_child_rolling(&parent->flow, step, &child->row));
     TRY(flow_roll_back(&child->flow, &who));
     workset_revise(child);
     return CAIRN_OK;
+}
+
+/* A key that was known names an instance of somebody else, perhaps. */
+static bool is_child_of(const struct workset_instance *child,
+                        const struct workset_instance *parent)
+{
+    return child && child->row.parent && strcmp(child->row.parent, parent->row.id) == 0;
+}
+
+/* Of a function's step there is one, which the step names. */
+static cairn_code roll_back_call(struct batch *batch, struct workset_instance *parent,
+                                 struct flow_step *step, bool *ret_is_done)
+{
+    const char *id;
+    TRY(call_child(&batch->arena, &step->row, &id, batch->error));
+    TRY(workset_load(batch, &id, id ? 1 : 0));
+    struct workset_instance *child = id ? workset_find(batch, id) : NULL;
+    if (child && child->is_busy) {
+        *ret_is_done = false;
+        return CAIRN_OK;
+    }
+    if (is_child_of(child, parent))
+        TRY(roll_back_one(batch, parent, step, child));
+    workset_revise(parent);
+    return flow_undo_listed(&parent->flow, step);
 }
 
 static cairn_code roll_back(struct batch *batch, struct workset_instance *parent,
@@ -188,6 +215,8 @@ static cairn_code roll_back(struct batch *batch, struct workset_instance *parent
     TRY(flow_undo_wanted(&parent->flow, step, &row));
     if (!row)
         return CAIRN_OK;
+    if (parent->row.is_function)
+        return roll_back_call(batch, parent, step, ret_is_done);
     const char **ids = arena_array(&batch->arena, AT_ONCE, sizeof *ids);
     NEED(ids, batch->error);
     TRY(STORE(batch, list_done_children, row, ids, AT_ONCE, &count));

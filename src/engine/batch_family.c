@@ -50,26 +50,23 @@ static cairn_code end_to_error(struct batch *batch, const struct instance_row *r
     return *ret_error ? CAIRN_OK : fail_memory(batch->error);
 }
 
-static cairn_code tell_step(struct batch *batch, struct workset_instance *parent,
-                            const struct instance_row *child)
+static cairn_code read_end(struct batch *batch, const struct instance_row *child,
+                           struct child_end *ret_end)
 {
-    struct child_end end = {.status = child->status,
-                            .round = child->parent_round,
-                            .output = child->output,
-                            .element = child->element};
-    struct flow_step *step = NULL;
-    TRY(workset_step(parent, child->parent_seq, &step));
-    if (child->status != INSTANCE_COMPLETED)
-        TRY(end_to_error(batch, child, &end.error));
-    TRY(flow_child_told(&parent->flow, step, &end));
-    workset_revise(parent);
-    return CAIRN_OK;
+    *ret_end = (struct child_end){.status = child->status,
+                                  .round = child->parent_round,
+                                  .output = child->output,
+                                  .element = child->element};
+    return child->status == INSTANCE_COMPLETED ? CAIRN_OK
+                                               : end_to_error(batch, child, &ret_end->error);
 }
 
 static cairn_code tell_parent(struct batch *batch, struct workset_instance *child,
                               bool *ret_is_done)
 {
     struct workset_instance *parent = workset_find(batch, child->row.parent);
+    struct flow_step *step = NULL;
+    struct child_end end;
     enum insert_result result;
     bool is_taken;
     *ret_is_done = !parent || !parent->is_busy;
@@ -78,8 +75,12 @@ static cairn_code tell_parent(struct batch *batch, struct workset_instance *chil
     child->row.is_told = true;
     if (!parent)
         return CAIRN_OK;
-    if (child->row.parent_seq >= 0)
-        return tell_step(batch, parent, &child->row);
+    workset_revise(parent);
+    TRY(read_end(batch, &child->row, &end));
+    if (child->row.parent_seq >= 0) {
+        TRY(workset_step(parent, child->row.parent_seq, &step));
+        return flow_child_told(&parent->flow, step, &end);
+    }
     struct signal_row signal = {.instance_id = parent->row.id,
                                 .id = child->row.id,
                                 .event = child->row.parent_event,
@@ -90,8 +91,7 @@ static cairn_code tell_parent(struct batch *batch, struct workset_instance *chil
     if (!instance_is_final(parent->row.status))
         TRY(batch_put_signal(parent, &signal, &result, &is_taken));
     TRY(flow_child_ended(&parent->flow));
-    workset_revise(parent);
-    return CAIRN_OK;
+    return flow_call_told(&parent->flow, child->row.id, &end);
 }
 
 static cairn_code stop_children(struct batch *batch, const struct instance_row *parent,
@@ -165,7 +165,7 @@ static cairn_code tell(struct batch *batch, struct workset_instance *instance,
         TRY(stop_children(batch, row, &are_told));
     else if (row->own_child_count)
         TRY(batch_end_children(batch, instance, &are_told));
-    if (!is_ended && !row->is_function)
+    if (!is_ended && (!row->is_function || row->status == INSTANCE_COMPENSATING))
         TRY(batch_add_wishes(wishes, instance, &are_granted));
     *ret_is_done &= are_told && are_granted;
     instance->row.is_telling |= !*ret_is_done;

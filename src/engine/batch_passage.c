@@ -71,8 +71,12 @@ static bool is_child(const struct commit_start *start)
 
 static void mark_child(struct memo *memos, size_t count, int32_t seq)
 {
-    for (size_t i = 0; i < count; i++)
-        memos[i].is_child |= memos[i].seq == seq && memos[i].kind == KIND_START;
+    for (size_t i = 0; i < count; i++) {
+        if (memos[i].seq != seq || memos[i].kind != KIND_START)
+            continue;
+        memos[i].is_child = true;
+        memos[i].config = "{\"child\":true}";
+    }
 }
 
 static cairn_code fill_commit(struct batch *batch, const struct commit_input *in,

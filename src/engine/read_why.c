@@ -4,6 +4,7 @@
  */
 #include "engine/read_why.h"
 
+#include "core/flow.h"
 #include "engine/limit.h"
 
 #include <stdlib.h>
@@ -219,17 +220,34 @@ static bool is_claimable(const struct step_row *row, int64_t now_us)
 }
 
 /* The child that a step waits for, and why that one has not ended. */
-static cairn_code add_child(struct question *q, const struct step_row *row,
-                            struct why_step *step)
+static cairn_code find_child(struct question *q, const struct why_step *step,
+                             const char **ret_id)
 {
-    const char *id;
+    const struct step_row *row = step->row;
+    struct step_row whole;
     size_t count = 0;
+    if (step->config->child.is_own) { /* its output names it; what lists show has none */
+        cairn_code code = STORE(q, get_step, row->instance_id, row->name, &whole);
+        *ret_id = NULL;
+        return code == CAIRN_E_NOT_FOUND ? CAIRN_OK
+               : code                    ? code
+                                         : call_child(q->arena, &whole, ret_id, q->error);
+    }
+    TRY(STORE(q, list_children, row->instance_id, row->seq, true, ret_id, 1, &count));
+    if (count == 0)
+        *ret_id = NULL;
+    return CAIRN_OK;
+}
+
+static cairn_code add_child(struct question *q, struct why_step *step)
+{
+    const char *id = NULL;
     struct open_steps open = {0};
     struct why_list list = {0};
     struct instance_row *child = arena_zalloc(q->arena, sizeof *child);
     NEED(child, q->error);
-    TRY(STORE(q, list_children, row->instance_id, row->seq, true, &id, 1, &count));
-    cairn_code code = count ? STORE(q, get_instance, id, child) : CAIRN_E_NOT_FOUND;
+    TRY(find_child(q, step, &id));
+    cairn_code code = id ? STORE(q, get_instance, id, child) : CAIRN_E_NOT_FOUND;
     if (code)
         return code == CAIRN_E_NOT_FOUND ? CAIRN_OK : code;
     step->child = child;
@@ -262,7 +280,7 @@ static cairn_code add_step(struct question *q, const struct step_row *row,
     *ret_step = (struct why_step){.row = row, .config = config};
     bool is_parent = row->kind == KIND_START && step_is_current(row->status);
     if (is_parent)
-        TRY(config->child.over ? add_map(q, row, ret_step) : add_child(q, row, ret_step));
+        TRY(config->child.over ? add_map(q, row, ret_step) : add_child(q, ret_step));
     if (!is_claimable(row, q->tx->now_us))
         return CAIRN_OK;
     TRY(read_type(q, row->task_type, row->version, row->next_run_at_us, type));

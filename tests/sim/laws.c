@@ -58,7 +58,7 @@ static void law_of_counts(struct sim *sim, const struct seen_instance *now)
                  step->kind != KIND_FUNCTION;
         decision += step->status == STEP_WAITING_DECISION;
         parked += step->status == STEP_PAUSED;
-        undone |= is_parent_step(now, step) && step->status == STEP_COMPENSATION;
+        undone |= step->kind == KIND_START && step->status == STEP_COMPENSATION;
         leases += step->locked_by && step->status != STEP_COMPENSATION;
     }
     const struct instance_row *row = &now->row;
@@ -103,6 +103,8 @@ static void law_of_life(struct sim *sim, const struct seen_instance *now)
     for (size_t i = 0; i < now->step_count; i++) {
         const struct step_row *step = &now->steps[i];
         moved += is_moved_by_something(step);
+        moved += is_call_step(now, step) && step->status == STEP_COMPENSATION &&
+                 now->row.child_count; /* the child's end moves it */
         current += step_is_current(step->status);
     }
     enum instance_status status = now->row.status;

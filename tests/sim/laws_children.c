@@ -15,19 +15,37 @@ bool is_parent_step(const struct seen_instance *instance, const struct step_row 
     return row->kind == KIND_START && !instance->row.is_function;
 }
 
+bool is_call_step(const struct seen_instance *instance, const struct step_row *row)
+{
+    return row->kind == KIND_START && instance->row.is_function && row->config &&
+           strstr(row->config, "\"child\"");
+}
+
 /* Its parent's step is undone: so it was done, and no longer is. */
 bool is_rolled_back_child(const struct seen_instance *child)
 {
-    return child->row.parent && child->row.parent_seq >= 0 &&
-           has_event(child, "cancellation_started", NULL);
+    return child->row.parent && has_event(child, "cancellation_started", NULL);
+}
+
+/* The call of a function that has started it. */
+const struct step_row *call_of(const struct seen_instance *parent, const char *id)
+{
+    for (size_t i = 1; i < parent->step_count; i++) {
+        const struct step_row *row = &parent->steps[i];
+        if (row->kind == KIND_START && row->output && strstr(row->output, id))
+            return row;
+    }
+    return NULL;
 }
 
 bool is_being_undone(const struct sim *sim, const struct seen_instance *child)
 {
     const struct seen_instance *parent =
         child->row.parent ? snapshot_find(sim->now, child->row.parent) : NULL;
-    const struct step_row *step =
-        parent && child->row.parent_seq >= 0 ? seen_step(parent, child->row.parent_seq) : NULL;
+    const struct step_row *step = !parent ? NULL
+                                  : child->row.parent_seq < 0
+                                      ? call_of(parent, child->row.id)
+                                      : seen_step(parent, child->row.parent_seq);
     return step && step->status == STEP_COMPENSATION;
 }
 

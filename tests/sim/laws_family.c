@@ -1,5 +1,5 @@
 /* tests/sim/laws_family.c - parents and children: each call starts one child and is told of its end,
- * once; a stop of the parent reaches the child.
+ * once; a stop of the parent reaches the child, and so does its undo.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -80,16 +80,6 @@ static void follow_end(struct sim *sim, size_t index)
 
 /* ---- starts ------------------------------------------------------------------------------ */
 
-static const struct step_row *find_start(const struct seen_instance *parent, const char *id)
-{
-    for (size_t i = 1; i < parent->step_count; i++) {
-        const struct step_row *row = &parent->steps[i];
-        if (row->kind == KIND_START && row->output && strstr(row->output, id))
-            return row;
-    }
-    return NULL;
-}
-
 /* Rows are remembered once under their key, and what they remember never changes: so a call whose row
  * names its child has started no other. */
 static void law_of_start(struct sim *sim, size_t index)
@@ -109,7 +99,7 @@ static void law_of_start(struct sim *sim, size_t index)
         sim_broken(sim, "%s would end with the event %s", child->row.id,
                    child->row.parent_event);
     bool is_new = !snapshot_find(sim->before, child->row.id);
-    if (is_new && !is_begun_anew(parent) && !find_start(parent, child->row.id))
+    if (is_new && !is_begun_anew(parent) && !call_of(parent, child->row.id))
         sim_broken(sim, "%s was started, and no call of its parent remembers it",
                    child->row.id);
 }
@@ -288,6 +278,34 @@ static void law_of_waiting(struct sim *sim, const struct seen_instance *parent)
                        parent->row.id, sim->now->instances[i].row.id);
 }
 
+/* ---- undo -------------------------------------------------------------------------------- */
+
+/* Of a call that was undone no child is done any more, or lives; and a cancel undoes all of them. */
+static void law_of_undone_calls(struct sim *sim, const struct seen_instance *parent)
+{
+    const struct seen_instance *before = snapshot_find(sim->before, parent->row.id);
+    for (size_t i = 1; i < parent->step_count; i++) {
+        const struct step_row *row = &parent->steps[i];
+        const struct step_row *old = before ? seen_step(before, row->seq) : NULL;
+        char id[ID_TEXT];
+        if (!is_call_step(parent, row) || !row->output)
+            continue;
+        if (parent->row.status == INSTANCE_CANCELLED && row->status == STEP_COMPLETED)
+            sim_broken(sim, "%s was cancelled, and its call %s is not undone", parent->row.id,
+                       row->name);
+        if (row->status != STEP_ROLLED_BACK || (old && old->status == STEP_ROLLED_BACK) ||
+            sscanf(row->output, "{\"id\":\"%36s", id) != 1)
+            continue;
+        int child = find_index(sim, id);
+        if (child < 0 || is_begun_anew(&sim->now->instances[child]))
+            continue;
+        enum instance_status status = sim->now->instances[child].row.status;
+        if (status == INSTANCE_COMPLETED || !instance_is_final(status))
+            sim_broken(sim, "%s was undone, and its child %s is %s", row->name, id,
+                       instance_status_name(status));
+    }
+}
+
 /* ---- all of it --------------------------------------------------------------------------- */
 
 void laws_of_families(struct sim *sim, bool has_claimed)
@@ -301,6 +319,7 @@ void laws_of_families(struct sim *sim, bool has_claimed)
         law_of_telling(sim, i);
         law_of_ends_shown(sim, now);
         law_of_waiting(sim, now);
+        law_of_undone_calls(sim, now);
         if (sim->has_children)
             laws_of_children(sim, i);
         if (!now->row.parent)

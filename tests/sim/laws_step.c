@@ -76,7 +76,8 @@ static void law_of_shape(struct sim *sim, const struct seen_instance *instance,
         sim_broken(sim, "%s is claimable and should not be", now->name);
     if (now->is_ready && is_frozen)
         sim_broken(sim, "%s is claimable while its instance is frozen", now->name);
-    bool is_of_children = is_parent_step(instance, now) && !now->task_type;
+    bool is_of_children =
+        (is_parent_step(instance, now) || is_call_step(instance, now)) && !now->task_type;
     if (is_callable && !is_of_children && !is_leased && !now->is_held && !now->is_ready &&
         !now->due_at_us)
         sim_broken(sim, "%s will never be claimable", now->name);

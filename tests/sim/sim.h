@@ -327,6 +327,8 @@ bool is_end_of_call(const struct step_row *row);
 /* laws_children.c: of sagas' steps that start others. */
 void laws_of_children(struct sim *sim, size_t index);
 bool is_parent_step(const struct seen_instance *instance, const struct step_row *row);
+bool is_call_step(const struct seen_instance *instance, const struct step_row *row);
+const struct step_row *call_of(const struct seen_instance *parent, const char *id);
 bool is_rolled_back_child(const struct seen_instance *child);
 bool is_being_undone(const struct sim *sim, const struct seen_instance *child);
 void law_of_due(struct sim *sim);   /* laws_timer.c: nothing is overdue */

@@ -217,21 +217,6 @@ TEST(cancelling_the_parent_cancels_the_child_and_waits_for_its_undo)
     fn_end(&world);
 }
 
-TEST(a_child_that_has_completed_is_not_undone_with_its_parent)
-{
-    struct function_world world;
-    begin(&world, CAIRN_COMMIT_STEP);
-    fn_passage(&world, "waiting");
-    wf_do(&world.flow, "a");
-    wf_do(&world.flow, "b");
-    check_child(&world, "completed");
-    fn_cancel(&world);
-    wf_check_nothing_to_take(&world.flow);
-    check_child(&world, "completed");
-    fn_check_status(&world, "cancelled");
-    fn_end(&world);
-}
-
 TEST(aborting_the_parent_aborts_the_child)
 {
     struct function_world world;

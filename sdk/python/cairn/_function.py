@@ -144,8 +144,8 @@ class Context(Frame):
         """Starts an instance as a child and suspends until it has ended; its output.
 
         StepFailed if it did not complete, TimedOut if it has not ended in time.  Cancelling or aborting this
-        function does the same to the child.  A child that has completed is not undone with this function: a step with
-        a compensation, before the call, can do that.
+        function does the same to the child.  The child is undone with this function, at the place of the call: rolled
+        back if it has completed, else cancelled.
         """
         spec = self.instance(workflow, input, 0, None, None)
         timeout_ms = -1 if timeout is None else to_ms(timeout)
