@@ -22,6 +22,8 @@ static int note_limit(void *arg, int columns, char **values, char **names)
     limit->concurrency = atoi(values[2]);
     limit->rate_n = atoi(values[3]);
     limit->is_per_group = atoi(values[4]);
+    limit->rate_per_ms = atoll(values[5]);
+    limit->updated_at_us = atoll(values[6]);
     return 0;
 }
 
@@ -37,6 +39,8 @@ static bool is_matched(const struct limit_seen *limit, const char *type)
 /* A job or a step, as limits see it. */
 struct task_seen {
     const char *id, *type, *group, *token;
+    const struct seen_instance *instance; /* a step's */
+    int32_t place;
     bool is_leased, is_waiting; /* waiting: it can be claimed */
 };
 
@@ -54,9 +58,12 @@ static struct task_seen see_job(const struct sim *sim, const struct job_row *row
     };
 }
 
-static struct task_seen see_step(const struct step_row *row)
+static struct task_seen see_step(const struct seen_instance *instance,
+                                 const struct step_row *row)
 {
     return (struct task_seen){
+        .instance = instance,
+        .place = row->seq,
         .id = row->name,
         .type = row->task_type ? row->task_type : "",
         .group = row->group ? row->group : "",
@@ -77,7 +84,7 @@ static size_t see_tasks(const struct sim *sim, const struct snapshot *from,
     }
     for (size_t i = 0; i < from->instance_count; i++)
         for (size_t k = 0; k < from->instances[i].step_count; k++) {
-            ret_tasks[count] = see_step(&from->instances[i].steps[k]);
+            ret_tasks[count] = see_step(&from->instances[i], &from->instances[i].steps[k]);
             count += ret_tasks[count].is_leased || ret_tasks[count].is_waiting;
         }
     return count;
@@ -105,6 +112,30 @@ static bool is_newly_leased(const struct task_seen *task, const struct task_seen
     return task->is_leased;
 }
 
+enum giving { KEPT, GIVEN, UNCLEAR };
+
+/* Whether what was leased has been released since; unclear: what says so is gone. */
+static enum giving how_given(const struct sim *sim, const struct task_seen *task)
+{
+    const char *token, *ended, *outcome;
+    if (!task->instance) {
+        const struct seen_job *job = snapshot_job(sim->now, task->id);
+        if (!job)
+            return UNCLEAR;
+        token = job->row.token, ended = job->row.ended_token, outcome = job->row.ended_outcome;
+    } else {
+        const struct seen_instance *now = snapshot_find(sim->now, task->instance->row.id);
+        const struct step_row *row = now ? seen_step(now, task->place) : NULL;
+        if (!row || now->row.generation != task->instance->row.generation)
+            return UNCLEAR;
+        token = row->token, ended = row->ended_token, outcome = row->ended_outcome;
+    }
+    if (!task->token || (token && strcmp(token, task->token) == 0))
+        return KEPT;
+    return ended && strcmp(ended, task->token) == 0 && strcmp(outcome, "release") == 0 ? GIVEN
+                                                                                       : KEPT;
+}
+
 /* ---- the laws ------------------------------------------------------------------------------- */
 
 /* What was leased when a limit was set stays; nothing begins beside it. */
@@ -127,7 +158,28 @@ static bool is_same_limit(const struct limit_seen *a, const struct limit_seen *b
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->types, b->types) == 0 &&
            a->concurrency == b->concurrency && a->rate_n == b->rate_n &&
-           a->is_per_group == b->is_per_group;
+           a->rate_per_ms == b->rate_per_ms && a->is_per_group == b->is_per_group;
+}
+
+/* What has begun between two snapshots, and what was given back.  Unless the limit has stood all that time, its tokens may
+ * be those of another bucket. */
+static void note_tokens(struct sim *sim, const struct limit_seen *limit, bool is_sure)
+{
+    static struct task_seen now[TASKS_SEEN], before[TASKS_SEEN];
+    size_t count = see_tasks(sim, sim->now, now);
+    size_t before_count = see_tasks(sim, sim->before, before);
+    for (size_t i = 0; i < before_count; i++) {
+        enum giving giving = is_matched(limit, before[i].type) && before[i].is_leased
+                                 ? how_given(sim, &before[i])
+                                 : KEPT;
+        if (giving != KEPT)
+            rate_note(sim, limit, before[i].group, true, is_sure && giving == GIVEN);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (is_matched(limit, now[i].type) && is_newly_leased(&now[i], before, before_count))
+            rate_note(sim, limit, now[i].group, false, is_sure);
+    for (size_t i = 0; i < count; i++)
+        law_of_rate(sim, limit, now[i].group);
 }
 
 /* Children, maps, data and limits in one program: main() says how often this happened. */
@@ -148,50 +200,67 @@ void laws_of_limits(struct sim *sim)
     memcpy(before, sim->limits, sizeof before);
     sim->limit_count = 0;
     sim_ask(sim,
-            "SELECT name, types, concurrency, rate_n, is_per_group FROM workflow_limit "
-            "ORDER BY name",
+            "SELECT name, types, concurrency, rate_n, is_per_group, rate_per_ms, updated_at "
+            "FROM workflow_limit ORDER BY name",
             note_limit, sim);
     for (size_t i = 0; i < sim->limit_count; i++) {
-        note_full(sim, &sim->limits[i]);
-        for (size_t k = 0; k < count; k++) /* one that is new may have come after the leases */
-            if (is_same_limit(&before[k], &sim->limits[i]))
-                law_of_limit(sim, &sim->limits[i]);
+        const struct limit_seen *limit = &sim->limits[i];
+        note_full(sim, limit);
+        bool is_sure = false; /* one that is new may have come after the leases */
+        for (size_t k = 0; k < count; k++)
+            if (is_same_limit(&before[k], limit)) {
+                law_of_limit(sim, limit);
+                is_sure = before[k].updated_at_us == limit->updated_at_us &&
+                          limit->updated_at_us < sim->now->now_us;
+            }
+        if (!is_sure) /* in one instant it may have been removed and set again */
+            rate_doubt(sim, limit->name);
+        note_tokens(sim, limit, is_sure);
     }
 }
 
-/* Whether a limit may keep a task back; *is_rated is set if it is a matter of time. */
-static bool is_held_back(const struct sim *sim, const struct task_seen *tasks, size_t count,
-                         const struct task_seen *task, bool *is_rated)
+/* Whether a limit keeps a task back; *ret_wait_us: for so long, if it is a matter of time. */
+static bool is_held_back(struct sim *sim, const struct task_seen *tasks, size_t count,
+                         const struct task_seen *task, int64_t *ret_wait_us)
 {
-    bool answer = false;
-    for (size_t i = 0; i < sim->limit_count && !answer; i++) {
+    *ret_wait_us = 0;
+    for (size_t i = 0; i < sim->limit_count; i++) {
         const struct limit_seen *limit = &sim->limits[i];
         if (!is_matched(limit, task->type))
             continue;
-        *is_rated |= limit->rate_n > 0;
-        answer =
-            limit->rate_n || (limit->concurrency &&
-                              count_leased(limit, tasks, count, task) >= limit->concurrency);
+        if (limit->concurrency &&
+            count_leased(limit, tasks, count, task) >= limit->concurrency) {
+            *ret_wait_us = 0;
+            return true;
+        }
+        int64_t wait_us = rate_wait_us(sim, limit, task->group);
+        *ret_wait_us = wait_us > *ret_wait_us ? wait_us : *ret_wait_us;
     }
-    return answer;
+    return *ret_wait_us > 0;
 }
 
-bool step_is_held_back(const struct sim *sim, const struct step_row *row)
+bool step_is_held_back(struct sim *sim, const struct step_row *row)
 {
     static struct task_seen tasks[TASKS_SEEN];
-    bool is_rated = false;
-    struct task_seen task = see_step(row);
-    return is_held_back(sim, tasks, see_tasks(sim, sim->now, tasks), &task, &is_rated);
+    int64_t wait_us;
+    struct task_seen task = see_step(NULL, row);
+    return is_held_back(sim, tasks, see_tasks(sim, sim->now, tasks), &task, &wait_us);
 }
 
-bool law_of_places(struct sim *sim)
+int64_t law_of_places(struct sim *sim)
 {
     static struct task_seen tasks[TASKS_SEEN];
-    bool is_rated = false;
+    int64_t least_us = 0, wait_us;
     size_t count = see_tasks(sim, sim->now, tasks);
-    for (size_t i = 0; i < count; i++)
-        if (tasks[i].is_waiting && !is_held_back(sim, tasks, count, &tasks[i], &is_rated) &&
-            !sim->has_functions) /* their claims differ; what no claim is given never ends */
-            sim_broken(sim, "task %s has a place, and nobody is given it", tasks[i].id);
-    return is_rated;
+    for (size_t i = 0; i < count; i++) {
+        if (!tasks[i].is_waiting)
+            continue;
+        if (!is_held_back(sim, tasks, count, &tasks[i], &wait_us)) {
+            if (!sim->has_functions) /* their claims differ; what no claim is given never ends */
+                sim_broken(sim, "task %s has a place, and nobody is given it", tasks[i].id);
+        } else if (wait_us && (!least_us || wait_us < least_us)) {
+            least_us = wait_us;
+        }
+    }
+    return least_us;
 }

@@ -71,7 +71,7 @@ void law_of_quiet(struct sim *sim)
 
 /* ---- claims that wait -------------------------------------------------------------------- */
 
-void list_ready(const struct sim *sim, const cairn_claim_options *claim, bool are_held_too,
+void list_ready(struct sim *sim, const cairn_claim_options *claim, bool are_held_too,
                 uint64_t ret_ready[INSTANCES_MAX])
 {
     memset(ret_ready, 0, INSTANCES_MAX * sizeof *ret_ready);

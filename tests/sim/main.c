@@ -169,11 +169,11 @@ static void finish_one(struct sim *sim)
         }
     if (clock_now_us(&sim->clock) > asked_us)
         return; /* time has gone on since, and there may be more to claim */
-    bool is_rated = sim->has_limits && law_of_places(sim);
+    int64_t wait_us = sim->has_limits ? law_of_places(sim) : 0;
     int64_t due_us = sim_next_due(sim);
-    if (is_rated) /* tokens are nobody's timer */
-        sim_set_clock(sim, clock_now_us(&sim->clock) + US_PER_SEC);
-    else if (due_us > clock_now_us(&sim->clock))
+    if (wait_us) /* tokens are nobody's timer; a claim of that instant must get one */
+        sim_set_clock(sim, asked_us + wait_us);
+    else if (due_us > asked_us)
         sim_set_clock(sim, due_us);
 }
 

@@ -26,6 +26,7 @@ enum {
     RERUNS_MAX = 3,
     LIMITED_MAX = 14, /* instead, if there are limits */
     SEEN_LIMITS = 3,
+    TOKENS_MAX = 8192,
     INSTANCES_MAX = 160,
     CROWD = 16, /* instances: then nobody starts more or begins anew */
     CROWD_OF_FAMILIES = 36,
@@ -181,7 +182,16 @@ struct family_seen {
 struct limit_seen {
     char name[8], types[8];
     int concurrency, rate_n; /* 0: any number */
+    int64_t rate_per_ms, updated_at_us;
     bool is_per_group;
+};
+
+/* A token of a rate that was taken, or came back. */
+struct token_seen {
+    char limit[8], group[8];
+    int64_t at_us;
+    bool is_back;
+    bool is_sure; /* it was a token of the limit as it is now */
 };
 
 /* tests/sim/function.h */
@@ -238,6 +248,8 @@ struct sim {
 
     struct limit_seen limits[SEEN_LIMITS];
     size_t limit_count;
+    struct token_seen tokens[TOKENS_MAX]; /* in order of time */
+    size_t token_count;
 
     struct snapshot *snapshots;    /* two */
     struct snapshot *before, *now; /* the same one if nothing was written in between */
@@ -307,9 +319,17 @@ void laws_of_rerun(struct sim *sim, const struct seen_instance *before,
 
 /* laws_limit.c */
 void laws_of_limits(struct sim *sim);
-bool step_is_held_back(const struct sim *sim, const struct step_row *row); /* by a limit */
-bool law_of_places(
-    struct sim *sim); /* a claim of everything found nothing; whether a job waits for a rate */
+bool step_is_held_back(struct sim *sim, const struct step_row *row); /* by a limit */
+int64_t law_of_places(struct sim *sim); /* a claim of everything found nothing; in how long a
+                                           rate lets a task begin, 0: none waits for one */
+
+/* laws_rate.c: a token is taken or comes back; what was noted may be of a bucket that is gone; not too many have begun;
+ * in how long there is a token (0: there is one). */
+void rate_note(struct sim *sim, const struct limit_seen *limit, const char *group, bool is_back,
+               bool is_sure);
+void rate_doubt(struct sim *sim, const char *limit);
+void law_of_rate(struct sim *sim, const struct limit_seen *limit, const char *group);
+int64_t rate_wait_us(struct sim *sim, const struct limit_seen *limit, const char *group);
 
 /* laws_effect.c; the keys of tasks, and of what a passage executes. */
 void law_of_effects(struct sim *sim, size_t index);
@@ -336,7 +356,7 @@ void law_of_quiet(struct sim *sim); /* engines restart, nobody asks them anythin
 
 /* Which steps this claim could be given (NULL: any claim), a bit each; are_held_too: also what limits hold back.
  * And that a claim which waits at an engine has been given what became claimable there. */
-void list_ready(const struct sim *sim, const cairn_claim_options *claim, bool are_held_too,
+void list_ready(struct sim *sim, const cairn_claim_options *claim, bool are_held_too,
                 uint64_t ret_ready[INSTANCES_MAX]);
 void law_of_wakes(struct sim *sim, int engine, const uint64_t before[INSTANCES_MAX]);
 
