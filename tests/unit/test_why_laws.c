@@ -18,6 +18,8 @@ struct made {
     struct step_row rows[STEPS_MAX];
     struct step_config configs[STEPS_MAX];
     struct why_type types[STEPS_MAX];
+    struct children_row children[STEPS_MAX];
+    cairn_why child_whys[STEPS_MAX];
     struct why_step steps[STEPS_MAX];
     struct why_facts facts;
 };
@@ -47,14 +49,20 @@ static const char *some_text(struct rng *rng)
 
 static const char *some_error(struct rng *rng)
 {
+    static const char mismatch[] =
+        "{\"step\": \"f\", \"message\": \"version_mismatch: remembered is a, but "
+        "the code asks for b\", \"attempt\": 1}";
     static const char *const texts[] = {
-        NULL, "{}", "{\"step\": \"s1\", \"message\": \"no {luck}\", \"attempt\": 2}",
-        "{\"step\": \"f\", \"message\": \"version_mismatch: remembered is a, but the code asks "
-        "for "
-        "b\", \"attempt\": 1}",
+        NULL, "{}", "{\"step\": \"s1\", \"message\": \"no {luck}\", \"attempt\": 2}", mismatch,
         "not JSON"};
     return texts[pick(rng, 5)];
 }
+
+static const struct limit_row limit = {.name = "per-tenant",
+                                       .types = "a.%",
+                                       .concurrency = 2,
+                                       .rate_n = 100,
+                                       .rate_per_ms = 60000};
 
 static void make_type(struct rng *rng, struct why_type *type)
 {
@@ -68,6 +76,35 @@ static void make_type(struct rng *rng, struct why_type *type)
     type->roomy = type->live && toss(rng) ? "w1" : NULL;
     type->last = toss(rng) ? "w0" : NULL;
     type->last_seen_us = NOW - US_PER_SEC;
+    type->limit = pick(rng, 3) ? NULL : &limit;
+    type->limit_group = type->limit && toss(rng) ? "acme {1}" : NULL;
+    type->is_limit_rate = type->limit && toss(rng);
+}
+
+static const struct instance_row child = {.id = "01a2", .workflow = "pack"};
+
+/* What a step that starts others waits for: one child, the elements of a map, or not known. */
+static void make_children(struct rng *rng, struct made *made, size_t i)
+{
+    static const struct {
+        const char *name;
+        int32_t code;
+    } urgencies[] = {{"person", CAIRN_URGENCY_PERSON},   {"stuck", CAIRN_URGENCY_STUCK},
+                     {"failing", CAIRN_URGENCY_FAILING}, {"works", CAIRN_URGENCY_WORKS},
+                     {"waits", CAIRN_URGENCY_WAITS},     {"ended", CAIRN_URGENCY_ENDED}};
+    int64_t what = pick(rng, 3), urgency = pick(rng, 6);
+    made->child_whys[i] = (cairn_why){.code = "event",
+                                      .urgency = urgencies[urgency].name,
+                                      .urgency_code = urgencies[urgency].code,
+                                      .text = "Waits for the event {paid}."};
+    made->children[i] = (struct children_row){
+        .size = 10, .done = (int32_t)pick(rng, 5), .failed = (int32_t)pick(rng, 5)};
+    if (what == 0)
+        made->steps[i].child = &child;
+    if (what == 0 && toss(rng))
+        made->steps[i].child_why = &made->child_whys[i];
+    if (what == 1)
+        made->steps[i].children = &made->children[i];
 }
 
 static void make_step(struct rng *rng, struct made *made, size_t i)
@@ -109,6 +146,11 @@ static void make_step(struct rng *rng, struct made *made, size_t i)
         made->steps[i].type = &made->types[i];
     if (toss(rng))
         made->steps[i].record = "17";
+    if (row->kind != KIND_START)
+        return;
+    if (toss(rng))
+        row->task_type = NULL; /* no handler undoes it: its children are rolled back */
+    make_children(rng, made, i);
 }
 
 static void make_facts(struct rng *rng, struct made *made)
@@ -166,7 +208,7 @@ static bool is_one_of(const char *word, const char *words)
 static bool is_allowed(const char *action, enum instance_status status)
 {
     bool is_final = instance_is_final(status);
-    if (is_one_of(action, "about workers doctor work type-enable start-again"))
+    if (is_one_of(action, "about workers doctor work type-enable start-again limit"))
         return true;
     if (is_one_of(action, "requeue edit")) /* of a step, or of a compensation that failed */
         return !is_final || status == INSTANCE_FAILED;
@@ -211,6 +253,86 @@ static void check_sentence(const cairn_why *why)
     json_decref(values);
 }
 
+/* It ends with this, and before it is nothing, or what is being undone. */
+static void check_text(const cairn_why *why, const char *said, bool is_undo)
+{
+    size_t len = strlen(why->text), end = strlen(said);
+    CHECK(len >= end && strcmp(why->text + len - end, said) == 0, "%s, not %s", why->text,
+          said);
+    const char *before = is_undo ? "Undoing s1: " : "";
+    CHECK(len - end == strlen(before) && strncmp(why->text, before, len - end) == 0, "%s",
+          why->text);
+}
+
+static void check_limit(const cairn_why *why, const struct why_type *type, bool is_undo)
+{
+    char said[128];
+    snprintf(said, sizeof said, "%s%s%s.",
+             type->is_limit_rate ? "Waits for its time: per-tenant lets 100 begin in 1m 0s"
+                                 : "Waits for a place: per-tenant allows 2 at a time",
+             type->limit_group ? " for " : "", type->limit_group ? type->limit_group : "");
+    check_text(why, said, is_undo);
+    CHECK_INT(why->urgency_code, CAIRN_URGENCY_WAITS);
+    CHECK_STR(why->actions[0].action, "limit");
+}
+
+/* A limit is told of before workers that could take the task, and after workers that are not there. */
+static bool is_limit_told(const struct why_type *type)
+{
+    bool is_elsewhere = type && type->runtime && type->is_judged && !type->is_runtime_there;
+    return type && type->limit && type->live && !type->is_off && !is_elsewhere;
+}
+
+/* A child is as urgent as what it waits for; what has ended, or is not known, is at work. */
+static void check_child(const cairn_why *why, const struct why_step *step, bool is_undo)
+{
+    char said[128] = "Waits for pack 01a2.";
+    const cairn_why *own = step->child_why;
+    if (own)
+        snprintf(said, sizeof said, "Waits for pack 01a2: %s", own->text);
+    check_text(why, said, is_undo);
+    CHECK_INT(why->urgency_code, own && own->urgency_code != CAIRN_URGENCY_ENDED
+                                     ? own->urgency_code
+                                     : CAIRN_URGENCY_WORKS);
+}
+
+static void check_mapping(const cairn_why *why, const struct why_step *step, bool is_undo)
+{
+    char said[128];
+    snprintf(said, sizeof said, "%d of 10 elements done, %d failed.", (int)step->children->done,
+             (int)step->children->failed);
+    check_text(why, said, is_undo);
+    CHECK_INT(why->urgency_code, CAIRN_URGENCY_WORKS);
+}
+
+static int children_told, maps_told, limits_told;
+
+/* What a step says of its children, if its children are what it waits for. */
+static void check_step(const cairn_why *why, const struct why_step *step)
+{
+    const struct step_row *row = step->row;
+    bool is_undo = row->status == STEP_COMPENSATION;
+    bool is_told = is_one_of(why->code, "child mapping");
+    bool is_waiting =
+        row->status == STEP_WAITING || (is_undo && !row->task_type && row->kind == KIND_START);
+    if (row->kind == KIND_START && is_waiting && (step->child || step->children))
+        CHECK(is_told || row->locked_by || row->is_held, "%s: %s", why->code, why->text);
+    else
+        CHECK(!is_told, "%s: %s", why->code, why->text);
+    bool is_limited = strcmp(why->code, "limited") == 0;
+    if (is_one_of(why->code, "limited about_to busy unclaimed"))
+        CHECK(is_limited == is_limit_told(step->type), "%s: %s", why->code, why->text);
+    if (is_limited)
+        check_limit(why, step->type, is_undo);
+    if (strcmp(why->code, "child") == 0)
+        check_child(why, step, is_undo);
+    if (strcmp(why->code, "mapping") == 0)
+        check_mapping(why, step, is_undo);
+    children_told += strcmp(why->code, "child") == 0;
+    maps_told += strcmp(why->code, "mapping") == 0;
+    limits_told += is_limited;
+}
+
 static void check_item(const cairn_why *why, enum instance_status status)
 {
     CHECK(why->code && why->urgency && why->urgency_code > 0, "no code");
@@ -237,6 +359,9 @@ static void check_made(struct made *made)
     for (size_t i = 0; i < list.count; i++) {
         const cairn_why *why = &list.items[i];
         check_item(why, status);
+        CHECK(why->seq < STEPS_MAX, "place %d", (int)why->seq);
+        if (why->seq >= 0 && made->steps[why->seq].row)
+            check_step(why, &made->steps[why->seq]);
         CHECK(!(seen & 1u << (why->seq + 1)), "place %d has two sentences", (int)why->seq);
         seen |= 1u << (why->seq + 1);
         bool is_equal = i && why->urgency_code == list.items[i - 1].urgency_code;
@@ -259,6 +384,8 @@ TEST(whatever_the_facts_are_one_row_fits_and_its_sentence_is_whole)
         make_facts(&rng, &made);
         check_made(&made);
     }
+    CHECK(children_told > 10 && maps_told > 10 && limits_told > 10, "%d, %d, %d", children_told,
+          maps_told, limits_told);
 }
 
 TEST(a_step_alone_has_one_row_whatever_it_is)
@@ -284,6 +411,7 @@ TEST(a_step_alone_has_one_row_whatever_it_is)
                                   .branch_count = (int32_t)pick(&rng, 3)};
         CHECK(why_step(&arena, &other, &why), "memory");
         check_sentence(&why);
+        check_step(&why, &made.steps[0]);
         arena_done(&arena);
     }
 }
@@ -315,6 +443,10 @@ TEST(a_job_has_one_row_whatever_it_is)
         bool is_over = row.status == JOB_FAILED || row.status == JOB_CANCELLED;
         CHECK(why_job(&arena, &facts, &why), "memory");
         check_sentence(&why);
+        if (strcmp(why.code, "job_ready") == 0 && is_limit_told(facts.type))
+            check_limit(&why, facts.type, false);
+        else
+            CHECK(strncmp(why.text, "Waits for ", 10) != 0, "%s", why.text);
         for (size_t k = 0; k < why.action_count; k++) {
             CHECK(strcmp(why.actions[k].action, "job-retry") != 0 || is_over, "retry");
             CHECK(strcmp(why.actions[k].action, "job-cancel") != 0 ||
