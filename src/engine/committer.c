@@ -285,7 +285,9 @@ static void settle_empty(struct local_engine *engine, struct request *request, b
     int64_t now_us = clock_monotonic_us(&engine->clock);
     if (request->wait_until_us == 0)
         request->wait_until_us = now_us + claim->wait_ms * US_PER_MS;
-    request->token_at_us = request->token_in_us ? now_us + request->token_in_us : 0;
+    bool is_token_timed =
+        request->token_in_us && !engine->clock.is_virtual; /* advance.c wakes it */
+    request->token_at_us = is_token_timed ? now_us + request->token_in_us : 0;
     if (request->wakes != park_wakes(engine, request))
         queue_push(ret_woken, request);
     else if (has_news)

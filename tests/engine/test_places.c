@@ -104,3 +104,29 @@ TEST(a_waiting_claim_is_told_of_the_place_of_a_step_that_ends_or_is_given_back)
         check_given(&rig, waiting);
     }
 }
+
+TEST(a_token_of_a_virtual_clock_comes_when_the_clock_is_moved)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    struct request *put = rig_make(OP_LIMIT_PUT);
+    put->in.limit = (cairn_limit_spec)CAIRN_LIMIT_DEFAULTS;
+    put->in.limit.name = "one";
+    put->in.limit.types = "t.%";
+    put->in.limit.rate_n = 1;
+    put->in.limit.rate_per_ms = 20000;
+    CHECK_INT(rig_do(&rig, put), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "t.a", NULL)), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, rig_enqueue(&rig, "t.b", NULL)), CAIRN_OK);
+    CHECK_INT(claim(&rig, "t.a")->out.page.count, 1);
+    struct request *waiting = rig_claim(&rig, "t.b", 60000);
+    rig_submit(&rig, waiting);
+    rig_run(&rig);
+    CHECK(!rig_is_done(waiting), "there was a second token");
+    CHECK_INT(waiting->token_at_us, 0); /* real time, which brings none */
+    struct request *advance = rig_make(OP_CLOCK_ADVANCE);
+    advance->in.advance.ms = 20000;
+    CHECK_INT(rig_do(&rig, advance), CAIRN_OK);
+    rig_run(&rig);
+    check_given(&rig, waiting);
+}
