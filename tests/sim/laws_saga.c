@@ -176,14 +176,17 @@ void laws_of_saga(struct sim *sim, size_t index, const struct seen_instance *bef
 {
     const struct seen_instance *now = &sim->now->instances[index];
     struct saga_seen *saga = &sim->sagas[index];
-    bool is_begun_anew =
-        has_event(now, "workflow_restarted", NULL) || has_event(now, "workflow_retried", NULL);
+    size_t anew = 0; /* events before it are of steps that have begun anew since */
+    for (size_t i = 0; i < now->event_count; i++)
+        if (is_type(&now->events[i], "workflow_restarted") ||
+            is_type(&now->events[i], "workflow_retried"))
+            anew = i;
     law_of_undoing(sim, now);
     law_of_stopping(sim, now);
     if (now->row.is_function)
         follow_memory(now, before, saga);
     for (size_t i = 0; i < now->event_count; i++)
-        follow_event(sim, now, saga, &now->events[i], is_begun_anew);
+        follow_event(sim, now, saga, &now->events[i], i < anew);
     for (size_t i = 0; i < now->step_count; i++)
         if (!now->steps[i].started_at_us)
             saga->has_run[now->steps[i].seq] = false; /* as planned again */
