@@ -52,6 +52,28 @@ func TestASagaIsUndone(t *testing.T) {
 	})
 }
 
+func TestAMapThatOnlyCounts(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx, app, name := within(t), cairn.NewApp(), "count-"+unique()
+		cairn.Handle(app, name+".one", func(_ context.Context, n int) (int, error) {
+			if n == 3 {
+				return 0, errors.New("not this one")
+			}
+			return 10 * n, nil
+		})
+		each := func(w *cairn.Workflow) { w.Step("one", &cairn.StepSpec{Handler: name + ".one", MaxAttempts: 1}) }
+		wf := cairn.NewWorkflow(name, 1).Map("each", "{{ .list }}", each, &cairn.MapSpec{AtLeast: 3, CountOnly: true})
+		must[*cairn.Deployed](t)(db.Deploy(ctx, wf))
+		run := startOf(t, db, name, object{"list": []int{1, 2, 3, 4}})
+		work(t, db, app)
+		var got struct{ Count, Completed, Failed int }
+		if err := json.Unmarshal(must[json.RawMessage](t)(run.Result(ctx)), &got); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "counts", fmt.Sprint(got), "{4 3 1}")
+	})
+}
+
 func TestDataOfStepsAndWhatHandlersRead(t *testing.T) {
 	onEach(t, func(t *testing.T, db *cairn.Engine) {
 		ctx, app, name := within(t), cairn.NewApp(), "data-"+unique()

@@ -170,6 +170,22 @@ def test_exact_types_go_before_prefixes(db: cairn.Engine, app: cairn.App) -> Non
 # ---- steps
 
 
+def test_a_map_that_only_counts(db: cairn.Engine, app: cairn.App) -> None:
+    @app.task("count.one")
+    def one(n: int) -> int:
+        if n == 3:
+            raise cairn.Dead("not this one")
+        return 10 * n
+
+    wf = cairn.Workflow("count")
+    with wf.map("each", "{{ .list }}", join=3, collect=False):
+        wf.step("one", handler="count.one", max_attempts=1)
+    db.deploy(wf)
+    run = db.start("count", {"list": [1, 2, 3, 4]})
+    work(db, app)
+    assert run.result(timeout=LONG) == {"count": 4, "completed": 3, "failed": 1}
+
+
 def test_steps_wait_emit_and_undo(db: cairn.Engine, app: cairn.App) -> None:
     delivered: List[Any] = []
 
