@@ -99,6 +99,22 @@ static void print_laws(const struct sim_tally *tally)
             printf("  holds   %s\n", tally->broken[i].what);
 }
 
+/* One that breaks a law and does not end is told once. */
+static void print_told(const struct sim_tally *tally, const struct sim_told *told, size_t count)
+{
+    const struct sim_told *last = &told[count - 1];
+    bool is_law = false, is_repeated = false;
+    for (size_t i = 0; i < tally->law_count; i++)
+        is_law |= tally->broken[i].what == last->why;
+    for (size_t i = 0; i + 1 < count; i++)
+        is_repeated |= told[i].seed == last->seed;
+    printf(is_law ? "\nSeed %" PRIu64 " breaks %s%s\n"
+                  : "\nSeed %" PRIu64 " does not end by itself: it is %s%s\n",
+           last->seed, last->why, is_repeated ? ", as told above" : "");
+    if (!is_repeated)
+        print_story(&last->story, "  ");
+}
+
 void print_simulation(const struct sim_tally *tally, const struct sim_told *told, size_t count)
 {
     struct arena arena = {0};
@@ -109,10 +125,8 @@ void print_simulation(const struct sim_tally *tally, const struct sim_told *told
     print_undone(tally, &arena);
     print_unreached(tally);
     print_laws(tally);
-    for (size_t i = 0; i < count; i++) {
-        printf("\nSeed %" PRIu64 ": %s\n", told[i].seed, told[i].why);
-        print_story(&told[i].story, "  ");
-    }
+    for (size_t i = 0; i < count; i++)
+        print_told(tally, told, i + 1);
     arena_done(&arena);
 }
 

@@ -43,6 +43,7 @@ struct law_step {
     bool is_called; /* a handler was called for it */
     bool is_done;   /* it completed, and no compensation of it has succeeded since */
     bool is_undone; /* its compensation has succeeded */
+    bool is_save_point;
 };
 
 /* Reads a law.  The names of the steps are those of the workflow; a fact keeps the number of its step.

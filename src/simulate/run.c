@@ -184,6 +184,7 @@ static void note_step(struct run *run, size_t number, const cairn_step *step)
     run->end->is_reached[number] |=
         facts->is_called ||
         (step->status_code != CAIRN_STEP_PENDING && step->status_code != CAIRN_STEP_SKIPPED);
+    facts->is_save_point = step->kind_code == CAIRN_STEP_KIND_SAVE_POINT;
     if (step->kind_code == CAIRN_STEP_KIND_START)
         facts->is_undone |= step->status_code == CAIRN_STEP_ROLLED_BACK;
     if (step->kind_code != CAIRN_STEP_KIND_TASK)

@@ -56,8 +56,9 @@ struct run {
     int *done;        /* of each step of a child: in how many of them it is done */
     bool *is_undoing; /* of each step: by events, its compensation was called */
 
-    struct buf *story; /* NULL: not told */
-    int64_t told_to;   /* the last of the engine's events that was told; 0: none yet */
+    struct buf *story;   /* NULL: not told */
+    bool is_rolled_back; /* the story has told so */
+    int64_t told_to;     /* the last of the engine's events that was told; 0: none yet */
     cairn_error *reterr;
 };
 

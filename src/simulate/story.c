@@ -88,11 +88,23 @@ bool story_sentence(char *line, size_t room, const char *type, const char *step,
     return true;
 }
 
+/* A rollback has come to a step that is done and that nothing undoes. */
+static bool is_left_done(struct run *run, const cairn_event *event)
+{
+    int step = strcmp(event->type, "compensation_success") == 0 && event->step
+                   ? run_step_number(run, run->id, event->step)
+                   : -1;
+    return step >= 0 && run->end->steps[step].is_done && strstr(event->data, "nothing to undo");
+}
+
 static void tell_event(struct run *run, const cairn_event *event)
 {
     char line[LINE_MAX_BYTES];
-    if (!story_sentence(line, sizeof line, event->type, event->step,
-                        run->world->plan->work != NULL))
+    run->is_rolled_back |= strcmp(event->type, "workflow_compensating") == 0;
+    if (is_left_done(run, event))
+        snprintf(line, sizeof line, "%s has no compensation, and stays done", event->step);
+    else if (!story_sentence(line, sizeof line, event->type, event->step,
+                             run->world->plan->work != NULL))
         return;
     int64_t now_us = run->now_us;
     run->now_us = event->at_us; /* the clock has passed it on its way */
@@ -170,7 +182,7 @@ static void list_steps(struct run *run, const char *head, size_t fact)
     bool is_any = false;
     for (size_t i = 0; i < run->world->step_count; i++) {
         const char *facts = (const char *)&run->end->steps[i];
-        if (!*(const bool *)(facts + fact))
+        if (!*(const bool *)(facts + fact) || run->end->steps[i].is_save_point)
             continue;
         buf_printf(run->story, "%s%s", is_any ? ", " : head, run->world->steps[i]);
         is_any = true;
@@ -206,6 +218,19 @@ static cairn_code tell_why(struct run *run)
     return CAIRN_OK;
 }
 
+/* Where a rollback has stopped. */
+static void tell_save_point(struct run *run)
+{
+    for (size_t i = run->world->own_count; run->is_rolled_back && i > 0; i--)
+        if (run->end->steps[i - 1].is_save_point && run->end->steps[i - 1].is_done) {
+            buf_printf(
+                run->story,
+                "The undo stopped at the save point %s: what came before it stays done.\n",
+                run->world->steps[i - 1]);
+            return;
+        }
+}
+
 cairn_code tell_end(struct run *run)
 {
     if (!run->story)
@@ -216,6 +241,7 @@ cairn_code tell_end(struct run *run)
         buf_printf(run->story, "It does not end by itself: it is %s.\n", run->end->word);
         TRY(tell_why(run));
     }
+    tell_save_point(run);
     list_steps(run, "Done at the end: ", offsetof(struct law_step, is_done));
     list_steps(run, "Undone: ", offsetof(struct law_step, is_undone));
     return CAIRN_OK;

@@ -16,7 +16,7 @@ Laws
   holds   ended(failed) => not done(flight)
   BROKEN  done(hotel)  (in 7 of 50 runs, first: seed 10)
 
-Seed 10: done(hotel)
+Seed 10 breaks done(hotel)
   00:00:00.0  trip starts with the input {}
   00:00:00.0  flight is called
   00:00:01.7  flight completes
@@ -89,7 +89,7 @@ Ends
 Undone, in this order
         30  100.0 %  nothing  (first: seed 1)
 
-Seed 8: waiting_signal
+Seed 8 does not end by itself: it is waiting_signal
   00:00:00.0  ask starts with the input {}
   00:00:00.0  answer waits for the event said, which does not come
   It does not end by itself: it is waiting_signal.
@@ -220,7 +220,7 @@ Undone, in this order
 Laws
   BROKEN  done(charge) => done(ship) or undone(charge)  (in 130 of 1000 runs, first: seed 11)
 
-Seed 11: done(charge) => done(ship) or undone(charge)
+Seed 11 breaks done(charge) => done(ship) or undone(charge)
   00:00:00.0  order starts with the input {}
   00:00:00.0  reserve is called
   00:00:01.4  reserve completes
@@ -230,6 +230,7 @@ Seed 11: done(charge) => done(ship) or undone(charge)
   00:00:03.0  ship fails: an invented failure
   00:00:03.0  ship has failed for good
   00:00:03.0  what was done is undone, the last first
+  00:00:03.0  charge has no compensation, and stays done
   00:00:03.0  reserve:undo is called
   00:00:03.7  reserve:undo completes
   00:00:03.7  the instance has failed
@@ -252,7 +253,7 @@ Undone, in this order
 Laws
   BROKEN  ended(failed) => not done(book_flight)  (in 5 of 1000 runs, first: seed 22)
 
-Seed 22: ended(failed) => not done(book_flight)
+Seed 22 breaks ended(failed) => not done(book_flight)
   00:00:00.0  trip starts with the input {}
   00:00:00.0  book_flight is called
   00:00:01.1  book_flight completes
@@ -269,7 +270,8 @@ Seed 22: ended(failed) => not done(book_flight)
   00:00:38.6  book_hotel:undo completes
   00:00:38.6  the instance has failed
   It ended as failed.
-  Done at the end: book_flight, booked
+  The undo stopped at the save point booked: what came before it stays done.
+  Done at the end: book_flight
   Undone: book_hotel
 [1]
 $ cairn simulate $EXAMPLES/simulate/endless-wait.yaml
@@ -284,7 +286,7 @@ Undone, in this order
        993   99.3 %  nothing  (first: seed 1)
          7    0.7 %  hold_table  (first: seed 118)
 
-Seed 6: waiting_signal
+Seed 6 does not end by itself: it is waiting_signal
   00:00:00.0  reservation starts with the input {}
   00:00:00.0  hold_table is called
   00:00:00.6  hold_table completes
@@ -292,6 +294,9 @@ Seed 6: waiting_signal
   It does not end by itself: it is waiting_signal.
   confirmation: Waits for the event reservation.confirmed, without limit.
   Done at the end: hold_table
+$ cairn simulate $EXAMPLES/simulate/endless-wait.yaml --expect 'ended(completed) or ended(failed)' | grep '^Seed'
+Seed 6 breaks ended(completed) or ended(failed)
+Seed 6 does not end by itself: it is waiting_signal, as told above
 # Files with mistakes, and functions.
 $ printf 'workflow: x\n' > x.yaml; cairn simulate x.yaml
 ! cairn: x.yaml:1:1: workflow "x": version is missing
