@@ -161,6 +161,21 @@ static bool is_same_limit(const struct limit_seen *a, const struct limit_seen *b
            a->rate_per_ms == b->rate_per_ms && a->is_per_group == b->is_per_group;
 }
 
+/* In the commit that begins an instance anew, one of its steps may have been claimed before: no row knows of it. */
+static void note_unseen(struct sim *sim, const struct limit_seen *limit)
+{
+    for (size_t i = 0; i < sim->now->instance_count; i++) {
+        const struct seen_instance *now = &sim->now->instances[i];
+        bool is_anew = has_event(now, "workflow_restarted", NULL) ||
+                       has_event(now, "workflow_retried", NULL);
+        for (size_t k = 0; k < now->step_count && is_anew; k++) {
+            struct task_seen task = see_step(now, &now->steps[k]);
+            if (is_matched(limit, task.type))
+                rate_note(sim, limit, task.group, false, false);
+        }
+    }
+}
+
 /* What has begun between two snapshots, and what was given back.  Unless the limit has stood all that time, its tokens may
  * be those of another bucket. */
 static void note_tokens(struct sim *sim, const struct limit_seen *limit, bool is_sure)
@@ -178,6 +193,7 @@ static void note_tokens(struct sim *sim, const struct limit_seen *limit, bool is
     for (size_t i = 0; i < count; i++)
         if (is_matched(limit, now[i].type) && is_newly_leased(&now[i], before, before_count))
             rate_note(sim, limit, now[i].group, false, is_sure);
+    note_unseen(sim, limit);
     for (size_t i = 0; i < count; i++)
         law_of_rate(sim, limit, now[i].group);
 }
