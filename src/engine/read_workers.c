@@ -328,7 +328,7 @@ cairn_code answer_types(struct question *q)
     while (in->cursor && first < list.count && strcmp(list.items[first].name, in->cursor) <= 0)
         first++;
     size_t left = list.count - first, count = left < in->limit ? left : in->limit;
-    TRY(show_types(q, &facts, list.items + first, count, &items));
+    TRY(show_types(q, &facts, list.items ? &list.items[first] : NULL, count, &items));
     *page = (struct page_output){.items = items, .count = count};
     if (left > count)
         page->next = items[count - 1].type;
