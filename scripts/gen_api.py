@@ -85,7 +85,8 @@ class Field:
 
 class Object:
     def __init__(self, role, name, struct):
-        self.role, self.name, self.struct = role, name, struct
+        self.is_sparse = role == "row"
+        self.role, self.name, self.struct = "answer" if self.is_sparse else role, name, struct
         self.description, self.fields, self.any_of = "", [], []
         self.item = self.key = None  # of pages and lists
         self.is_endless = self.is_scanned = self.is_counted = False
@@ -109,7 +110,7 @@ def read_head(line, where):
         made.is_endless, made.is_scanned = bool(listed.group(5)), bool(listed.group(6))
         made.is_counted = bool(listed.group(7))
         return made
-    head = re.match(r"(answer|request|query|part) (\w+)(?:: (.+))?$", line)
+    head = re.match(r"(answer|row|request|query|part) (\w+)(?:: (.+))?$", line)
     if not head:
         fail(f"{where}: cannot read \"{line}\"")
     return Object(*head.groups())
@@ -265,7 +266,7 @@ def c_object(one, objects):
     out = [f"const struct object {one.variable()} = {{{size}, {len(rows)}, (const struct field[]){{"]
     for row in rows:
         out += row_of(row)
-    return out + ["}};"]
+    return out + [f"}}, {str(one.is_sparse).lower()}}};"]
 
 
 def c_order(objects):
@@ -483,7 +484,8 @@ def add_properties(one, objects, is_request, schema, is_optional=False):
         if field.name in schema["properties"]:
             continue
         schema["properties"][field.name] = schema_of(field)
-        if not is_optional and (field.is_needed if is_request else not field.is_optional):
+        is_given = field.is_needed if is_request or one.is_sparse else not field.is_optional
+        if is_given and not is_optional:
             schema["required"].append(field.name)
 
 

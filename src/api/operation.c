@@ -302,6 +302,23 @@ static bool is_left_out(const struct field *field, const void *from)
     }
 }
 
+/* Whether an answer says null. */
+static bool is_null(const struct field *field, const void *from)
+{
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_JSON:
+    case FIELD_REF:
+        return !field_pointer(field, from);
+    case FIELD_PLACE:
+        return field_number(field, from) < 0;
+    case FIELD_TIME:
+        return field_number(field, from) == 0;
+    default:
+        return false;
+    }
+}
+
 void fields_write(struct json_out *out, const struct object *object, const void *from,
                   enum writing writing)
 {
@@ -313,7 +330,8 @@ void fields_write(struct json_out *out, const struct object *object, const void 
                 fields_write(out, field->inner, (const char *)from + field->offset, writing);
             continue;
         }
-        if (writing == WRITE_REQUEST && is_left_out(field, from))
+        if ((writing == WRITE_REQUEST && is_left_out(field, from)) ||
+            (object->is_sparse && is_null(field, from)))
             continue;
         json_key(out, field->name);
         write_value(out, field, from, writing);

@@ -63,6 +63,7 @@ struct object {
     size_t size; /* of the struct; 0: it is struct request */
     size_t count;
     const struct field *fields;
+    bool is_sparse; /* of an answer: what would be null is left out */
 };
 
 #define FIELD(type, member, a_kind, json_name)                                   \

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/print.h"
 #include "cli/show.h"
+#include "cli/why.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -317,17 +318,20 @@ static void note_child(const json_t *child, struct buf *text)
     const json_t *why = json_object_get(child, "why");
     const json_t *error = json_object_get(child, "last_error");
     bool is_ended = status_is_final(text_of(child, "status"));
-    const json_t *told = is_ended ? error : why;
-    const char *step = text_of(told, "step"),
-               *words = text_of(told, is_ended ? "message" : "text");
+    const char *step = text_of(is_ended ? error : why, "step");
+    cleanup(buf_donep) struct buf words = {0};
+    if (is_ended)
+        buf_str(&words, text_of(error, "message"));
+    else
+        why_fill(why, &words);
     buf_str(text, text_of(child, "id"));
     /* What it waits for itself is drawn below it. */
     bool is_drawn = json_array_size(json_object_get(child, "below")) &&
                     word_in("child mapping", text_of(why, "code"));
-    if (is_word(child, "status", "completed") || !*words || (is_drawn && !is_ended))
+    if (is_word(child, "status", "completed") || !words.len || (is_drawn && !is_ended))
         return;
     add_part(text, step, *step ? ": " : "");
-    buf_str(text, words);
+    buf_str(text, buf_text(&words));
 }
 
 void shown_note(const struct show_state *state, const struct show_node *node, struct buf *text)

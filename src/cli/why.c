@@ -83,6 +83,26 @@ void why_write(const struct why *why, const char *indent, struct buf *text)
     }
 }
 
+void why_fill(const json_t *why, struct buf *text)
+{
+    const json_t *values = json_object_get(why, "values");
+    for (const char *at = text_of(why, "template"); *at;) {
+        size_t plain = strcspn(at, "{"), len = strcspn(at + plain, "}");
+        cleanup(buf_donep) struct buf name = {0};
+        buf_add(text, at, plain);
+        at += plain;
+        if (len < 2 || !at[len])
+            return;
+        buf_add(&name, at + 1, len - 1);
+        const json_t *value = json_object_get(values, buf_text(&name));
+        if (json_is_integer(value))
+            buf_printf(text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        else
+            buf_str(text, text_of(values, buf_text(&name)));
+        at += len + 1;
+    }
+}
+
 struct explaining {
     const struct args *args;
     cairn_engine *engine;

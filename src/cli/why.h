@@ -22,4 +22,7 @@ void why_done(struct why *why);
 /* A line for each, and a line with the command that helps, if a person can. */
 void why_write(const struct why *why, const char *indent, struct buf *text);
 
+/* The sentence of a row's why, which has only its template and the values. */
+void why_fill(const json_t *why, struct buf *text);
+
 #endif

@@ -13,8 +13,8 @@
 /* How long a question for a list may take. */
 enum { LIST_MS = 2000 };
 
-/* Of an error in a list. */
-enum { ERROR_BYTES = 200 };
+/* Of an error in a list, and of the steps that an instance is at. */
+enum { ERROR_BYTES = 200, STEPS_SHOWN = 10 };
 
 /* ---- cut texts ------------------------------------------------------------------------------ */
 
@@ -128,6 +128,8 @@ static cairn_code show_instance_row(struct question *q, const void *from, void *
     add_calls(row, &open, item);
     if (row->last_error && strlen(row->last_error) > ERROR_BYTES)
         item->base.last_error = cut_message(q->arena, row->last_error);
+    if (item->base.current_step_count > STEPS_SHOWN)
+        item->base.current_step_count = STEPS_SHOWN;
     item->kind = row->is_function ? "function" : "workflow";
     item->parent_seq = row->parent ? row->parent_seq : -1;
     item->input = preview_of(q->arena, row->input, row->input_bytes);

@@ -218,9 +218,9 @@ TEST(what_failed_names_the_group_of_its_error)
     call_for(&caller, 200, "POST", target, NULL);
     add_job(&caller, "post.v1");
     call_for(&caller, 200, "GET", "/v1/jobs?view=row&type=post.v1", NULL);
-    CHECK(json_is_null(part(&caller, "items.0.error_group")), "%s", caller.text);
+    CHECK(!json_object_get(part(&caller, "items.0"), "error_group"), "%s", caller.text);
     call_for(&caller, 200, "GET", "/v1/instances?view=row&status=running", NULL);
-    CHECK(json_is_null(part(&caller, "items.0.error_group")), "%s", caller.text);
+    CHECK(!json_object_get(part(&caller, "items.0"), "error_group"), "%s", caller.text);
     caller_close(&caller);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "calling.h"
 
+#include "base/buf.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -140,7 +142,7 @@ TEST(a_row_has_no_payload_but_how_it_begins)
     CHECK_INT(int_at(&caller, "items.0.output_bytes"), 0);
     CHECK_INT(strlen(text_at(&caller, "items.0.input_preview")), 119);
     CHECK_STR(text_at(&caller, "items.0.kind"), "workflow");
-    CHECK(json_is_null(part(&caller, "items.0.parent")), "%s", caller.text);
+    CHECK(!json_object_get(part(&caller, "items.0"), "parent"), "%s", caller.text);
     CHECK_STR(text_at(&caller, "items.0.current_steps.0"), "s");
     CHECK(!strstr(caller.text, "\"input\":"), "%s", caller.text);
 
@@ -182,6 +184,118 @@ TEST(the_error_in_a_row_is_cut)
     caller_close(&caller);
 }
 
+/* Each of these steps is where an instance can stay for long; the last one fails. */
+static const struct {
+    const char *kind, *member, *value; /* NULL: the step's own name */
+    const char *rest;
+} kinds[] = {
+    {"wait", "event", NULL, ",\"timeout\":\"7d\""},
+    {"human", "timeout", "2d", ""},
+    {"sleep", "for", "1d", ""},
+    {"step", "handler", NULL, ",\"max_attempts\":1"},
+};
+
+/* The turn of this kind: an instance is at a step with this name, or has failed there. */
+static void start_at(struct caller *caller, int turn, const char *name, const char *step,
+                     const char *more, int error_bytes)
+{
+    size_t kind = (size_t)turn % 4;
+    char target[128];
+    if (turn < 4)
+        call_for(
+            caller, 201, "POST", "/v1/workflows",
+            "{\"workflow\":\"%s\",\"version\":1,\"steps\":[{\"%s\":\"%s\",\"%s\":\"%s\"%s}]}",
+            name, kinds[kind].kind, step, kinds[kind].member,
+            kinds[kind].value ? kinds[kind].value : step, kinds[kind].rest);
+    call_for(caller, 201, "POST", "/v1/instances", "{\"workflow\":\"%s\",%s}", name, more);
+    if (kind < 3)
+        return;
+    struct task_held task = take(caller, step);
+    snprintf(target, sizeof target, "/v1/tasks/%s/dead", task.id);
+    call_for(caller, 200, "POST", target,
+             "{\"worker\":\"w\",\"token\":\"%s\",\"error\":\"%0*d\"}", task.token, error_bytes,
+             7);
+}
+
+/* Inputs of 20 KB, of which the lists show the beginning. */
+TEST(a_page_of_rows_is_small_whatever_the_payloads)
+{
+    static const struct {
+        const char *workflow, *step;
+    } flows[] = {{"demo_order", "payment.settled"},
+                 {"expenses", "approval"},
+                 {"reminder", "two_days"},
+                 {"import", "read_file"}};
+    struct caller caller;
+    caller_open(&caller);
+    for (int i = 0; i < 50; i++) {
+        char more[21000];
+        snprintf(more, sizeof more,
+                 "\"key\":\"order-%d\",\"input\":{\"order\":%d,\"customer\":\"4711\","
+                 "\"pays\":\"transfer\",\"lines\":[\"%020000d\"]}",
+                 1000 + i, i, 0);
+        start_at(&caller, i, flows[i % 4].workflow, flows[i % 4].step, more, 60);
+    }
+    call_for(&caller, 200, "GET", "/v1/instances?view=row&limit=50", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 50);
+    CHECK(strlen(caller.text) < 40000, "%zu bytes", strlen(caller.text));
+    /* The sentence is made of these; a row does not say it twice. */
+    const json_t *why = part(&caller, "items.0.why");
+    CHECK_STR(text_at(&caller, "items.0.why.code"), "decision");
+    CHECK_STR(text_at(&caller, "items.0.why.actions.1.action"), "reject");
+    CHECK(json_object_get(why, "template") && json_object_get(why, "values"), "%s",
+          caller.text);
+    CHECK(!json_object_get(why, "text") && !strstr(caller.text, "\"cli\""), "%s", caller.text);
+    caller_close(&caller);
+}
+
+/* Keys, names and tags are whole in every row, so these make the largest page.  Errors and payloads are
+ * at their limits, too, but a row has only their beginning. */
+TEST(the_largest_page_of_rows_has_a_bound)
+{
+    enum { NAME = 256, TAG_NAME = 64, TAGS = 16 };
+    struct caller caller;
+    struct buf more = {0};
+    caller_open(&caller);
+    for (int i = 0; i < 50; i++) {
+        char name[NAME + 1];
+        snprintf(name, sizeof name, "w%0*d", NAME - 1, i % 4);
+        buf_reset(&more);
+        buf_printf(&more, "\"key\":\"%0*d\",\"input\":\"%01000000d\",\"tags\":{", NAME, i, 0);
+        for (int tag = 0; tag < TAGS; tag++)
+            buf_printf(&more, "%s\"%0*d\":\"%0*d\"", tag ? "," : "", TAG_NAME, tag, NAME, i);
+        buf_str(&more, "}");
+        start_at(&caller, i, name, name, buf_text(&more), 4096);
+    }
+    call_for(&caller, 200, "GET", "/v1/instances?view=row&limit=50", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items")), 50);
+    CHECK(strlen(caller.text) < 50 * 8000, "%zu bytes", strlen(caller.text));
+    buf_done(&more);
+    caller_close(&caller);
+}
+
+/* A wide fork is at many steps at once. */
+TEST(a_row_names_the_first_ten_of_its_steps)
+{
+    struct caller caller;
+    struct buf branches = {0};
+    caller_open(&caller);
+    for (int i = 0; i < 200; i++)
+        buf_printf(&branches, "%s[{\"wait\":\"b%d\",\"event\":\"e\"}]", i ? "," : "", i);
+    call_for(&caller, 201, "POST", "/v1/workflows",
+             "{\"workflow\":\"a\",\"version\":1,\"steps\":[{\"fork\":\"f\",\"join\":\"all\","
+             "\"branches\":[%s]}]}",
+             buf_text(&branches));
+    start(&caller, "a", "k", "{}");
+    call_for(&caller, 200, "GET", "/v1/instances?view=row", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items.0.current_steps")), 10);
+    CHECK_STR(text_at(&caller, "items.0.current_steps.9"), "b9");
+    call_for(&caller, 200, "GET", "/v1/instances", NULL);
+    CHECK_INT(json_array_size(part(&caller, "items.0.current_steps")), 200);
+    buf_done(&branches);
+    caller_close(&caller);
+}
+
 static void check_calls(struct caller *caller, int attempts, int most)
 {
     call_for(caller, 200, "GET", "/v1/instances?view=row", NULL);
@@ -189,7 +303,7 @@ static void check_calls(struct caller *caller, int attempts, int most)
     if (most)
         CHECK_INT(int_at(caller, "items.0.max_attempts"), most);
     else
-        CHECK(json_is_null(part(caller, "items.0.max_attempts")), "%s", caller->text);
+        CHECK(!json_object_get(part(caller, "items.0"), "max_attempts"), "%s", caller->text);
 }
 
 /* As people count: the first call is one of three while it is made. */

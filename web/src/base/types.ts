@@ -8,10 +8,13 @@ export type Schemas = components["schemas"];
 export type WhyAction = Omit<Schemas["WhyAction"], "values"> & { values: Record<string, unknown> };
 export type Why = Omit<Schemas["Why"], "values" | "actions"> & { values: Record<string, unknown>; actions: WhyAction[] };
 
+/** Of a row: the sentence is the template with its values. */
+export type WhyRow = Omit<Schemas["WhyRow"], "values"> & { values: Record<string, unknown> };
+
 export interface LastError { step?: string; message: string; attempt?: number; at?: string }
 export type Instance = Omit<Schemas["Instance"], "last_error"> & { last_error: LastError | null; why?: Why | null; tags?: Record<string, string> | null; kind?: string; group?: string | null };
-export type InstanceRow = Omit<Schemas["InstanceRow"], "last_error" | "why" | "tags"> & { last_error: LastError | null; tags?: Record<string, string> | null; why?: Why | null };
-export type JobRow = Omit<Schemas["JobRow"], "why" | "tags"> & { tags?: Record<string, string> | null; why?: Why | null };
+export type InstanceRow = Omit<Schemas["InstanceRow"], "last_error" | "why" | "tags"> & { last_error?: LastError; tags?: Record<string, string>; why?: WhyRow };
+export type JobRow = Omit<Schemas["JobRow"], "why" | "tags"> & { tags?: Record<string, string>; why?: WhyRow };
 export type Job = Schemas["Job"] & { why?: Why | null };
 export type Step = Schemas["Step"];
 export type StepRow = Schemas["StepRow"];

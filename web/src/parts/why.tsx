@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { here } from "../base/place";
 import { visible } from "../base/text";
-import type { Why, WhyAction } from "../base/types";
+import type { Why, WhyAction, WhyRow } from "../base/types";
 import { may } from "../base/who";
 import { ACTION_NAMES } from "./actions";
 import { Copy, Id, Text, Time, Until } from "./bits";
@@ -14,8 +14,11 @@ import { Copy, Id, Text, Time, Until } from "./bits";
 const TIMES = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 const isTime = (value: unknown): value is string => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
 
+/** What a sentence is made of. */
+type Said = Pick<WhyRow, "code" | "template" | "values">;
+
 /** A name that leads somewhere is a link. */
-function Value({ name, value, why }: { name: string; value: string; why: Why }) {
+function Value({ name, value, why }: { name: string; value: string; why: Said }) {
     if (name === "id" && why.code === "child") return <a href={`instances/${value}`} data-testid="why-link"><Id id={value} /></a>;
     if (name === "limit" && may("GET", "/v1/limits")) return <a href={`workers?limit=${encodeURIComponent(value)}`} data-testid="why-link"><Text text={value} /></a>;
     if (name === "why") return <>{value.split(TIMES).map((part, index) => index % 2 ? <Time key={index} at={part} /> : <Text key={index} text={part} />)}</>;
@@ -23,7 +26,7 @@ function Value({ name, value, why }: { name: string; value: string; why: Why }) 
 }
 
 /** The template with times as this page shows them; text stays text. */
-export function Sentence({ why }: { why: Why }) {
+export function Sentence({ why }: { why: Said }) {
     const parts: ComponentChildren[] = [];
     let last = 0;
     for (const found of why.template.matchAll(/\{(\w+)\}/g)) {
@@ -37,7 +40,10 @@ export function Sentence({ why }: { why: Why }) {
     return <span>{parts}</span>;
 }
 
-export const WhyLine = ({ why }: { why: Why }) => <span data-testid="why" data-code={why.code} title={visible(why.text)}><Sentence why={why} /></span>;
+/** The whole sentence, where there is room for its beginning only. */
+const plain = (why: Said): string => why.template.replace(/\{(\w+)\}/g, (_, name: string) => String(why.values[name] ?? ""));
+
+export const WhyLine = ({ why }: { why: Said }) => <span data-testid="why" data-code={why.code} title={visible(plain(why))}><Sentence why={why} /></span>;
 
 /** These change when workers come and go, of which no event tells; the rest of the time an open page asks nothing. */
 const BY_WORKERS = new Set(["unknown", "unserved", "no_runtime", "limited", "about_to", "busy", "unclaimed", "job_ready"]);
