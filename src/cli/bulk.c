@@ -180,6 +180,15 @@ static void show_progress(const json_t *tree)
                  progress_bar(bar, done + skipped, of), done, of, skipped);
 }
 
+/* "running: 1200 done, 3 skipped, wrong_state 3" */
+static void print_it(const struct args *args, const struct answer *answer)
+{
+    if (args_wants(args, "json"))
+        print_body(answer);
+    else
+        print_end(answer->tree);
+}
+
 static int follow(const struct args *args, cairn_engine *engine, const char *id)
 {
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
@@ -192,18 +201,36 @@ static int follow(const struct args *args, cairn_engine *engine, const char *id)
         show_progress(answer.tree);
         if (!is_running) {
             end_progress();
-            if (args_wants(args, "json"))
-                print_body(&answer);
-            else
-                print_end(answer.tree);
+            print_it(args, &answer);
             return EXIT_DONE;
         }
         nanosleep(&pause, NULL);
     }
 }
 
+/* cairn bulk show ID, cairn bulk stop ID: one that was begun before. */
+static int run_known(const struct args *args, const char *method, const char *path)
+{
+    cleanup(store_closep) cairn_engine *engine = NULL;
+    cleanup(answer_done) struct answer answer = {0};
+    cleanup(buf_donep) struct buf target = {0};
+    if (args->operand_count != 2 || has_filter(args) || args_has(args, "all")) {
+        say_error("%s takes the id of one bulk action", args->operands[0]);
+        return EXIT_USAGE;
+    }
+    TRY(store_open_for(args, &engine));
+    target_path(&target, path, args->operands[1], NULL);
+    TRY(call(engine, method, buf_text(&target), NULL, &answer));
+    print_it(args, &answer);
+    return EXIT_DONE;
+}
+
 int run_bulk(const struct args *args)
 {
+    if (strcmp(args->operands[0], "show") == 0)
+        return run_known(args, "GET", "/v1/bulk/{}");
+    if (strcmp(args->operands[0], "stop") == 0)
+        return run_known(args, "POST", "/v1/bulk/{}/stop");
     cleanup(buf_donep) struct buf body = {0};
     cleanup(store_closep) cairn_engine *engine = NULL;
     cleanup(answer_done) struct answer answer = {0};

@@ -24,3 +24,18 @@ $ cairn bulk pause --parent none --stand running --dry-run
 0 match
 $ cairn bulk pause --parent mine --dry-run 2>&1 | head -1
 cairn: filter.parent must be the id of an instance, or none
+# One that nobody waited for is looked at by its id, and ended.
+$ id=$(cairn bulk cancel --on jobs --type mail.v1 --by me --reason test --per-second 1 --limit 2 --no-wait); cairn bulk show $id | sed 's/: [0-9]* done.*//' | sed 's/^running$\|^done$/begun/'
+begun
+$ cairn bulk stop $id -o json | python3 -c 'import json, sys; a = json.load(sys.stdin); print(a["action"], a["on"], a["status"] in ("stopped", "done"))'
+cancel jobs True
+$ cairn bulk show $id | grep -c '^\(stopped\|done\): [012] done, 0 skipped$'
+1
+$ cairn bulk show
+! cairn: show takes the id of one bulk action
+[2]
+$ cairn bulk stop $id --all
+! cairn: stop takes the id of one bulk action
+[2]
+$ cairn bulk show 00000000-0000-7000-8000-000000000000 2>&1 | head -1
+cairn: bulk action "<*>" does not exist
