@@ -168,7 +168,9 @@ static void look_at(struct look *look, const struct step_row *before,
                     const struct step_config *config)
 {
     int32_t seq = look->row.seq;
-    if (!look->previous.name && is_followed(before, config, seq))
+    /* One that was passed over has given nothing; another list of the same condition may have. */
+    if ((!look->previous.name || look->previous.status == STEP_SKIPPED) &&
+        is_followed(before, config, seq))
         look->previous = *before;
     bool is_then = is_within(config->then_list, seq),
          is_else = is_within(config->else_list, seq);
@@ -193,7 +195,8 @@ static cairn_code read_before(struct look *look)
             continue;
         TRY(step_config_read(q->arena, row.config, &config, q->error));
         look_at(look, &row, &config);
-        if (look->previous.name && (look->condition || look->row.status != STEP_SKIPPED))
+        if (look->previous.name && look->previous.status != STEP_SKIPPED &&
+            (look->condition || look->row.status != STEP_SKIPPED))
             break;
     }
     return CAIRN_OK;

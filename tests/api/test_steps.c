@@ -112,6 +112,9 @@ TEST(a_step_that_waits_or_was_passed_over_says_why)
     get(&caller, "/v1/steps/%s.1", id);
     CHECK_STR(text_at(&caller, "why.code"), "decided");
     CHECK_STR(text_at(&caller, "why.values.by"), "ann");
+    get(&caller, "/v1/steps/%s.3", id);
+    CHECK_STR(text_at(&caller, "name"), "both");
+    CHECK_INT(int_at(&caller, "previous_seq"), 1); /* not the list that was not taken */
     get(&caller, "/v1/steps/%s.5", id);
     CHECK_STR(text_at(&caller, "name"), "b");
     CHECK_INT(int_at(&caller, "previous_seq"), 3);
