@@ -95,17 +95,18 @@ function noteSuccess(method: string, what: string): void {
     trouble.value = null;
 }
 
-/** Four requests a second, after a few at once when a screen opens. */
-const RATE = 4, BURST = 12;
-let tokens = BURST, filledAt = 0;
+/** At most four requests in any second; a screen that a person opens may ask for its parts at once. */
+const RATE = 4, OPENING = 12, OPENING_MS = 2000;
+let sent: number[] = [], opening = OPENING, openUntil = OPENING_MS;
+path.subscribe(() => { opening = OPENING; openUntil = performance.now() + OPENING_MS; });
 
 async function turn(): Promise<void> {
     for (;;) {
         const now = performance.now();
-        tokens = Math.min(BURST, tokens + ((now - filledAt) * RATE) / 1000);
-        filledAt = now;
-        if (tokens >= 1) { tokens--; return; }
-        await new Promise((done) => setTimeout(done, ((1 - tokens) * 1000) / RATE));
+        sent = sent.filter((at) => now - at < 1000);
+        if (sent.length < RATE) { sent.push(now); return; }
+        if (opening > 0 && now < openUntil) { opening--; return; }
+        await new Promise((done) => setTimeout(done, Math.max(1, sent[0]! + 1000 - now)));
     }
 }
 

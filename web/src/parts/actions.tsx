@@ -9,7 +9,7 @@ import type { Instance, InstanceRow, JobRow, Page, RegistryEntry, StepRow, Why }
 import { actor, may } from "../base/who";
 import { member, rawOf, scan } from "../base/scan";
 import { atCli, existingCli, existingField, existingOf, startForm } from "./start";
-import { sheet, type Field, type SheetSpec, type Values } from "./sheet";
+import { sheet, type Field, type Meanwhile, type SheetSpec, type Values } from "./sheet";
 
 type Subject = Pick<InstanceRow, "id" | "key" | "status" | "workflow" | "version">;
 
@@ -82,20 +82,38 @@ const VERBS: Record<string, Verb> = {
     },
 };
 
-/** For a sheet whose action came too late. */
-const statusNow = async (target: string): Promise<string> => `It has changed meanwhile: now ${words((await ask<{ status: string }>(target)).status)}.`;
+const changedTo = (status: string): string => `It has changed meanwhile: now ${words(status)}.`;
 
-async function decidedBy(id: string, step: string): Promise<string> {
+/** For a sheet whose action came too late: how the instance stands, and what can be done to it now. */
+async function instanceNow(id: string, known: StepRow[], done: () => void): Promise<Meanwhile> {
+    const it = await ask<Instance>(`/v1/instances/${id}`), whys = it.why ? [it.why] : [], byName = new Map(known.map((step) => [step.name, step]));
+    const open = async (action: string): Promise<void> => {
+        if (action === "signal") return signalAction(it, [], done);
+        if (action === "rerun") return rerun(it, null);
+        if (action === "start-again") return startAgain(it);
+        const steps = (await ask<Page<StepRow>>(`/v1/instances/${id}/steps?view=row&limit=1000`)).items;
+        instanceAction(action, it, steps.map((step) => ({ ...byName.get(step.name), ...step })), done, whys);
+    };
+    const actions = instanceActions(it.status, { isMismatched: it.why?.code === "paused_mismatch", isElement: it.workflow.includes(":") });
+    return { text: changedTo(it.status), actions: actions.map((name) => ({ name, label: ACTION_NAMES[name]!, open: () => void open(name) })) };
+}
+
+async function jobNow(id: string, done: () => void): Promise<Meanwhile> {
+    const it = await ask<Pick<JobRow, "id" | "type" | "status">>(`/v1/jobs/${id}`);
+    return { text: changedTo(it.status), actions: jobActions(it.status).map((name) => ({ name, label: ACTION_NAMES[name]!, open: () => jobAction(name, it, done) })) };
+}
+
+async function decidedBy(id: string, step: string, done: () => void): Promise<Meanwhile> {
     const page = await ask<{ items: { step: string; decision: string; by: string }[] }>(`/v1/instances/${id}/decisions?limit=100`);
     const found = page.items.filter((it) => it.step === step).at(-1);
-    return found ? `Already ${found.decision === "confirmed" ? "approved" : "rejected"} by ${found.by}.` : statusNow(`/v1/instances/${id}`);
+    return found ? { text: `Already ${found.decision === "confirmed" ? "approved" : "rejected"} by ${found.by}.`, actions: [] } : instanceNow(id, [], done);
 }
 
 export function instanceAction(action: string, it: Subject, steps: StepRow[], done: () => void, whys: Why[] = []): void {
     const verb = VERBS[action];
     if (!verb) return;
     sheet.value = {
-        explain: () => statusNow(`/v1/instances/${it.id}`),
+        explain: () => instanceNow(it.id, steps, done),
         action, title: `${verb.title} ${nameOf(it)}`, sentence: verb.sentence(it, steps, whys), confirm: verb.title.split(" ")[0]!, isDanger: !!verb.isDanger,
         fields: verb.fields ?? [], hasBy: !!verb.fields, isByOptional: action === "pause", done, cli: (values) => verb.cli(it.id, values),
         ...(verb.isTyped ? { typed: it.key || shortId(it.id) } : {}),
@@ -150,6 +168,7 @@ export async function rerun(it: Subject, from: RerunFrom | null): Promise<void> 
 
 export function signalAction(it: Subject, events: string[], done: () => void): void {
     sheet.value = {
+        explain: () => instanceNow(it.id, [], done),
         action: "signal", title: `Send a signal to ${nameOf(it)}`, sentence: "The step that waits for this event goes on with its payload.", confirm: "Send", done,
         fields: [
             { name: "event", label: "Event", kind: "text", isRequired: true, value: events[0] ?? "", options: events },
@@ -169,7 +188,7 @@ export function signalAction(it: Subject, events: string[], done: () => void): v
 
 export function decide(isApproved: boolean, it: { id: string; key: string | null; step: string }, done: () => void, changed?: () => void): void {
     sheet.value = {
-        explain: () => decidedBy(it.id, it.step),
+        explain: () => decidedBy(it.id, it.step, done),
         action: isApproved ? "approve" : "reject", confirm: isApproved ? "Approve" : "Reject", isDanger: !isApproved, hasBy: true, done, ...(changed ? { changed } : {}),
         title: `${isApproved ? "Approve" : "Reject"} ${it.step} of ${nameOf(it)}`,
         sentence: isApproved ? `Approve ${it.step} of ${nameOf(it)}? The next step starts at once.` : "Reject? The instance is aborted; nothing is undone.",
@@ -194,6 +213,7 @@ export async function rawMember(target: string, name: string): Promise<string> {
 export async function requeue(record: string, step: string, isEdited: boolean, done: () => void, instance?: string): Promise<void> {
     const original = await rawMember(`/v1/dlq/${record}`, "input");
     const spec: SheetSpec = {
+        explain: async () => instanceNow((await ask<{ instance_id: string }>(`/v1/dlq/${record}`)).instance_id, [], done),
         action: "requeue", title: `Requeue ${step}`, confirm: "Requeue", done,
         sentence: `Call ${step} again${isEdited ? " with this input" : " with the input as it was"}? It gets fresh attempts.`,
         fields: isEdited ? [{ name: "input", label: "Input", kind: "json", value: original, original, testId: "json-editor" }] : [],
@@ -250,7 +270,7 @@ export function jobAction(action: string, it: Pick<JobRow, "id" | "type">, done:
     const verb = JOB_VERBS[action];
     if (!verb) return;
     sheet.value = {
-        explain: () => statusNow(`/v1/jobs/${it.id}`),
+        explain: () => jobNow(it.id, done),
         action, title: `${verb.title} ${it.type}`, sentence: verb.sentence, confirm: verb.title, isDanger: action !== "job-retry", done,
         cli: () => `cairn job ${verb.cli} ${it.id}`,
         send: async () => {

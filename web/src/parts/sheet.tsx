@@ -32,6 +32,9 @@ export interface Field {
 
 export type Values = Record<string, string>;
 
+/** How things stand by now, and what can be done. */
+export interface Meanwhile { text: string; actions: { name: string; label: string; open: () => void }[] }
+
 export interface SheetSpec {
     action: string;
     title: string;
@@ -46,7 +49,7 @@ export interface SheetSpec {
     confirm: string;
     confirmId?: string;
     /** Says how things stand, when the server finds that they have changed meanwhile. */
-    explain?: () => Promise<string>;
+    explain?: () => Promise<Meanwhile>;
     /** Instead of the plain error. */
     drawError?: (error: ApiError) => ComponentChildren;
     cli?: (values: Values) => string;
@@ -110,7 +113,7 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
     const [typed, setTyped] = useState("");
     const [isWorking, setWorking] = useState(false);
     const [error, setError] = useState<ApiError | null>(null);
-    const [meanwhile, setMeanwhile] = useState("");
+    const [meanwhile, setMeanwhile] = useState<Meanwhile | null>(null);
     const set = (changes: Values) => setValues((old) => ({ ...old, ...changes }));
     const close = () => { if (sheet.value === spec) sheet.value = null; };
     const place = useTrap(close);
@@ -122,7 +125,7 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
         if (isWorking || !isReady) return;
         setWorking(true);
         setError(null);
-        setMeanwhile("");
+        setMeanwhile(null);
         if (needsBy) byName.value = values["by"] ?? "";
         try {
             const outcome = await spec.send(full);
@@ -133,7 +136,7 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
             setError(reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, spec.action));
             setWorking(false);
             if (reason instanceof ApiError && CHANGED.has(reason.code)) {
-                setMeanwhile(await spec.explain?.().catch(() => "") ?? "");
+                setMeanwhile(await spec.explain?.().catch(() => null) ?? null);
                 (spec.changed ?? spec.done)?.();
             }
         }
@@ -146,7 +149,7 @@ function SheetBody({ spec }: { spec: SheetSpec }) {
                 <form onSubmit={(event) => { event.preventDefault(); void confirm(); }}>
                     {shown.map((it) => <FieldInput key={it.name} field={it} values={values} set={set} />)}
                     {spec.typed && <label class="field"><span class="label">Type {spec.typed} to confirm</span><input data-testid="typed" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>}
-                    {error && (meanwhile ? <div class="failure" role="alert" data-testid="error" data-code={error.code}><p><Text text={meanwhile} /></p></div> : spec.drawError?.(error) ?? <Failure error={error} />)}
+                    {error && (meanwhile ? <div class="failure" role="alert" data-testid="error" data-code={error.code}><p><Text text={meanwhile.text} /></p>{meanwhile.actions.length > 0 && <p class="row">{meanwhile.actions.map((it) => <button key={it.name} type="button" data-testid="sheet-action" data-action={it.name} onClick={() => { close(); it.open(); }}>{it.label}</button>)}</p>}</div> : spec.drawError?.(error) ?? <Failure error={error} />)}
                     {spec.cli && <details><summary>On the command line</summary><Command text={spec.cli(full)} /></details>}
                     <div class="row end">
                         <button type="button" data-testid="sheet-cancel" onClick={close}>{/^Cancel\b/.test(spec.confirm) ? "Back" : "Cancel"}</button>
