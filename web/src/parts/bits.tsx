@@ -128,13 +128,15 @@ export interface Tab { name: string; href: string; label: ComponentChildren; id?
 
 /** Where they do not fit side by side, the chosen one is scrolled to. */
 export function Tabs({ items, chosen }: { items: Tab[]; chosen: string }) {
-    const place = useRef<HTMLDivElement>(null);
+    const place = useRef<HTMLDivElement>(null), seen = useRef("");
     useLayoutEffect(() => {
         const bar = place.current, tab = bar?.querySelector<HTMLElement>("[aria-selected=true]");
-        if (!bar || !tab) return;
+        // Labels get longer when there is something to count; while nothing moves, the bar stays where a person has put it.
+        if (!bar || !tab || seen.current === `${chosen} ${bar.scrollWidth}`) return;
+        seen.current = `${chosen} ${bar.scrollWidth}`;
         const left = tab.offsetLeft - bar.offsetLeft;
         if (left < bar.scrollLeft || left + tab.offsetWidth > bar.scrollLeft + bar.clientWidth) bar.scrollLeft = left - (bar.clientWidth - tab.offsetWidth) / 2;
-    }, [chosen, items.length]);
+    });
     return <div class="tabs" role="tablist" ref={place}>{items.map((it) => <a key={it.name} role="tab" aria-selected={it.name === chosen} data-testid={it.id ?? `tab-${it.name}`} href={it.href}>{it.label}</a>)}</div>;
 }
 

@@ -111,7 +111,7 @@ export function ListScreen<T extends Row>({ kind, title, row: rowId, views: buil
     const ids = (of: Iterable<string>) => download("ids.txt", [...of].map((it) => `${it}\n`).join(""), "text/plain");
     const draw = (row: T, index: number) => (
         <tr key={row.id} data-testid={rowId} data-id={row.id} data-status={row.status} data-stale={list.stale.has(row.id) ? "true" : undefined} class={list.marked.has(row.id) ? "marked" : undefined} aria-selected={selected.has(row.id) || isMatching || undefined}>
-            <td class="narrow"><input type="checkbox" data-testid="select-row" aria-label={`Select ${label(row)}`} checked={selected.has(row.id) || isMatching} onClick={(event) => toggle(index, event.shiftKey)} /></td>
+            <td class="narrow"><label class="hit"><input type="checkbox" data-testid="select-row" aria-label={`Select ${label(row)}`} checked={selected.has(row.id) || isMatching} onClick={(event) => toggle(index, event.shiftKey)} /></label></td>
             {shown.map((it) => <td key={it.name} class={it.class}>{it.cell(row)}</td>)}
         </tr>
     );
@@ -132,7 +132,7 @@ export function ListScreen<T extends Row>({ kind, title, row: rowId, views: buil
             {list.isAsking && !list.rows.length ? <Loading rows={8} />
                 : !list.rows.length ? (!list.error && (hasFilter ? <Nothing names={filters} screen={kind} scannedTo={list.scannedTo} older={list.older} /> : empty))
                 : <div class="table-wrap"><table class="rows list">
-                    <thead><tr><th class="narrow"><input type="checkbox" aria-label="Select all on this page" data-testid="select-page" checked={isAll || isMatching} onChange={(event) => { setMatching(false); setSelected(event.currentTarget.checked ? new Set(list.rows.map((it) => it.id)) : new Set()); }} /></th>
+                    <thead><tr><th class="narrow"><label class="hit"><input type="checkbox" aria-label="Select all on this page" data-testid="select-page" checked={isAll || isMatching} onChange={(event) => { setMatching(false); setSelected(event.currentTarget.checked ? new Set(list.rows.map((it) => it.id)) : new Set()); }} /></label></th>
                         {shown.map((it) => <th key={it.name} class={it.head}>{it.label}</th>)}</tr></thead>
                     <Rows items={list.rows} draw={draw} columns={shown.length + 1} />
                 </table></div>}

@@ -22,7 +22,7 @@ import type { Field } from "../parts/sheet";
 type Of = "dlq" | "jobs" | "instances";
 const TABS: [string, Of, string][] = [["parked", "dlq", "Parked"], ["jobs", "jobs", "Failed jobs"], ["instances", "instances", "Failed instances"]];
 
-interface Groups { items: ErrorGroup[]; scanned: number; is_more: boolean }
+interface Groups { items: ErrorGroup[]; scanned: number; is_more: boolean; of?: string }
 type Member = DlqRow & InstanceRow & JobRow;
 
 // ---- edit and requeue all --------------------------------------------------------------------------
@@ -106,7 +106,7 @@ function Members({ group, of, reload }: { group: string; of: Of; reload: () => v
     if (!page.data.items.length) return group ? <p class="muted">None is left.</p> : <Nobody />;
     const done = () => { page.again(); reload(); };
     const flip = (id: string) => { const next = new Set(selected); if (!next.delete(id)) next.add(id); setSelected(next); };
-    const box = (it: Member, name: string) => canBulk() && <td class="narrow"><input type="checkbox" data-testid="select-row" aria-label={`Select ${name}`} checked={selected.has(it.id)} onClick={() => flip(it.id)} /></td>;
+    const box = (it: Member, name: string) => canBulk() && <td class="narrow"><label class="hit"><input type="checkbox" data-testid="select-row" aria-label={`Select ${name}`} checked={selected.has(it.id)} onClick={() => flip(it.id)} /></label></td>;
     const draw = (it: Member) => {
         const name = it.key ?? it.idempotency_key ?? `…${(it.instance_id ?? it.id).slice(-8)}`;
         if (of !== "dlq") return (
@@ -162,13 +162,15 @@ function GroupActions({ it, of, reload }: { it: ErrorGroup; of: Of; reload: () =
 export default function Dead() {
     const tab = TABS.find(([name]) => name === one(query.value, "tab")) ?? TABS[0]!;
     const of = tab[1], workflow = one(query.value, "workflow"), hasGroups = may("GET", "/v1/errors");
-    const groups = useAsk<Groups>(!hasGroups ? null : `/v1/errors?of=${of}${workflow && of !== "jobs" ? `&workflow=${encodeURIComponent(workflow)}` : ""}`);
+    const groups = useAsk<Groups>(!hasGroups ? null : `/v1/errors?of=${of}${workflow && of !== "jobs" ? `&workflow=${encodeURIComponent(workflow)}` : ""}`, async (target, signal) => ({ ...await ask<Groups>(target, signal), of: target.split(/[=&]/)[1]! }));
+    // Those of the tab before stay in the answer until the next one is there; they are no rows of this one.
+    const found = groups.data?.of === of ? groups.data : null;
     const instances = useAsk<{ counts: Counts }>(may("GET", "/v1/instances/counts") ? "/v1/instances/counts" : null);
     const jobs = useAsk<{ counts: Counts }>(may("GET", "/v1/jobs/counts") ? "/v1/jobs/counts" : null);
     const [open, setOpen] = useState<ReadonlySet<string> | null>(null);
     useFailures(() => { groups.again(); instances.again(); jobs.again(); }, 3000);
-    const record = one(query.value, "record"), chosen = one(query.value, "group"), items = (groups.data?.items ?? []).filter((it) => !chosen || it.group === chosen), first = items.slice(0, 3).map((it) => it.group);
-    const total: Record<Of, number | undefined> = { dlq: of === "dlq" && groups.data && !chosen ? items.reduce((sum, it) => sum + it.n, 0) : instances.data?.counts["dlq"]?.n, jobs: jobs.data?.counts["failed"]?.n, instances: instances.data?.counts["failed"]?.n };
+    const record = one(query.value, "record"), chosen = one(query.value, "group"), items = (found?.items ?? []).filter((it) => !chosen || it.group === chosen), first = items.slice(0, 3).map((it) => it.group);
+    const total: Record<Of, number | undefined> = { dlq: of === "dlq" && found && !chosen ? items.reduce((sum, it) => sum + it.n, 0) : instances.data?.counts["dlq"]?.n, jobs: jobs.data?.counts["failed"]?.n, instances: instances.data?.counts["failed"]?.n };
     const isOpen = (group: string) => open ? open.has(group) : first.includes(group);
     const toggle = (group: string) => { const next = new Set(open ?? first); if (!next.delete(group)) next.add(group); setOpen(next); };
     const names = [...new Set(items.map((it) => it.workflow).filter((it): it is string => !!it))];
@@ -180,17 +182,17 @@ export default function Dead() {
             <Chips names={["group", "record"]} />
             {record && <Record key={record} id={record} reload={groups.again} />}
             {!hasGroups ? <div class="card"><Members key={of} group="" of={of} reload={() => undefined} /></div>
-                : groups.error && !groups.data ? <Failure error={groups.error} again={groups.again} /> : !groups.data ? <Loading />
+                : groups.error && !found ? <Failure error={groups.error} again={groups.again} /> : !found ? <Loading />
                 : !items.length ? chosen ? <Empty reason="filter"><p>None of this error is left.</p><a href={here({ group: null })}>All errors</a></Empty> : <Nobody />
                 : items.map((it) => (
                     <article key={it.group} class="card group" data-testid="group" data-group={it.group} data-count={it.n}>
                         <header class="row"><button type="button" class="fold" data-testid="group-fold" aria-expanded={isOpen(it.group)} aria-label={isOpen(it.group) ? "Fold" : "Unfold"} onClick={() => toggle(it.group)}><Icon name={isOpen(it.group) ? "down" : "right"} /></button>
                             <span class="grow"><b><Text text={it.step ?? it.type ?? ""} /></b> {it.is_undo && <span class="pill g-undo">undo</span>}{it.workflow && <span class="muted"> · <Text text={it.workflow} /></span>}<br /><span class="bad"><Text text={it.sample || it.pattern} /></span></span>
                             <span class="group-side"><b class="big num">{grouped(it.n)}</b><span class="muted small-text">first <Time at={it.first_at} />, last <Time at={it.last_at} /></span></span></header>
-                        {isOpen(it.group) && <><GroupActions it={it} of={of} reload={groups.again} /><Members group={it.group} of={of} reload={groups.again} /></>}
+                        {isOpen(it.group) && <><GroupActions it={it} of={of} reload={groups.again} /><Members key={of} group={it.group} of={of} reload={groups.again} /></>}
                     </article>
                 ))}
-            {groups.data?.is_more && <p class="muted">Only the newest {grouped(groups.data.scanned)} were read.</p>}
+            {found?.is_more && <p class="muted">Only the newest {grouped(found.scanned)} were read.</p>}
         </section>
     );
 }
