@@ -39,9 +39,23 @@ scenario("the overview: what needs a person, counts, charts, types, errors, what
     await server.complete(await server.claim("t.ship"), {});
     await seen(page.locator(`[data-testid=recent-row][data-id="${ended}"][data-status=completed]`).getByText("goes-through"));
     await becomes(() => id("count-dlq").locator("b").textContent(), "1");
+    // What a person must look at, though nothing is parked.
+    await deploy(server, "workflow: stuck\nversion: 1\nsteps:\n  - step: a\n    handler: o.stuck\n    max_attempts: 1\n    on_failure: pause_workflow\n");
+    const stuck = await start(server, "{}", "stuck-1", "stuck");
+    await server.dead(await server.claim("o.stuck"), "no luck");
+    await seen(id("need-paused").getByText("1 paused"));
+    await deploy(server, "workflow: half\nversion: 1\nsteps:\n  - step: a\n    handler: o.done\n    compensation: {handler: o.undo, max_attempts: 1}\n  - step: b\n    handler: o.late\n    max_attempts: 1\n");
+    const half = await start(server, "{}", "half-1", "half");
+    await server.complete(await server.claim("o.done"), {});
+    await server.dead(await server.claim("o.late"), "no carrier");
+    await server.dead(await server.claim("o.undo"), "the bank is closed");
+    await seen(id("need-undo").getByText("1 could not be undone"));
     const follow = async (link, sign) => { await id(link).and(page.locator("a")).or(id(link).locator("a")).first().click(); await seen(sign); await page.goBack(); await seen(id("needs-you")); };
     await follow("need-approvals", id("approval-card"));
-    await follow("need-dead", id("dead-row"));
+    await follow("need-dead", id("dead-row").first());
+    await follow("need-paused", page.locator(`[data-testid=instance-row][data-id="${stuck}"]`));
+    await follow("need-undo", page.locator("[data-testid=dead-row]").filter({ hasText: "half-1" }));
+    assert.ok(half);
     await follow("error-row", page.locator("[data-testid=chip][data-name=group]"));
     await follow("need-unserved", id("types"));
     await follow("count-dlq", page.locator("[data-testid=chip][data-name=status][data-value=dlq]"));
@@ -90,7 +104,108 @@ shared("filters are in the address: set, reload, back, share", async (server, { 
     await seen(id("instance"));
     await page.keyboard.press("Escape");
     await seen(row(page, "two"));
+    // By workflow: chosen, or typed.
+    await deploy(server, "workflow: otherwise\nversion: 1\nsteps:\n  - wait: w\n    event: e\n");
+    await start(server, "{}", "three", "otherwise");
+    await page.reload();
+    await seen(row(page, "three"));
+    await id("filter-workflow").locator("summary").click();
+    await id("filter-workflow").getByRole("button", { name: "otherwise" }).click();
+    await gone(row(page, "two"));
+    await becomes(() => id("instance-row").count(), 1);
+    assert.match(page.url(), /workflow=otherwise/);
+    await id("filter-workflow").locator("summary").click();
+    await id("filter-workflow").getByRole("combobox").fill("order");
+    await id("filter-workflow").getByRole("combobox").press("Enter");
+    await seen(row(page, "two"));
+    await gone(row(page, "three"));
+    // By time: relative stays relative, a bound is sent as a moment.
+    await id("filter-time").locator("summary").click();
+    await id("filter-time").getByRole("button", { name: "last hour" }).click();
+    await seen(page.locator("[data-testid=chip][data-name=from][data-value='-1h']"));
+    await seen(row(page, "two"));
+    await id("filter-time").locator("summary").click();
+    const asked = page.waitForRequest((it) => it.url().includes("/v1/instances?") && it.url().includes("created_to="));
+    await id("filter-time").getByLabel("created before").fill("2001-02-03T04:05");
+    await id("filter-time").getByLabel("created before").press("Tab");
+    assert.equal(new URL((await asked).url()).searchParams.get("created_to"), await page.evaluate(() => new Date("2001-02-03T04:05").toISOString()));
+    await seen(page.locator("[data-testid=empty][data-reason=filter]"));
+    await page.keyboard.press("Escape");
+    await id("clear-filters").first().click();
+    await seen(row(page, "three"));
+    // By text: the address follows while one types, and going back does not go through every letter.
+    const before = await page.evaluate(() => history.length);
+    await id("filter-text").pressSequentially("thre");
+    await gone(row(page, "two"));
+    await seen(row(page, "three"));
+    assert.match(page.url(), /q=thre/);
+    assert.equal(await page.evaluate(() => history.length), before);
+    // Jobs by type: each that is seen, and the first part that several share.
+    for (const type of ["ft.one", "ft.two", "gt.three"]) await server.must("POST", "/v1/jobs", { type, key: type });
+    await open("jobs");
+    await seen(page.locator("[data-testid=job-row]").filter({ hasText: "gt.three" }));
+    await id("filter-type").locator("summary").click();
+    await id("filter-type").getByRole("button", { name: "ft.%" }).click();
+    await becomes(() => id("job-row").count(), 2);
+    assert.equal(new URL(page.url()).searchParams.get("type"), "ft.%");
 }, { marked: true });
+
+shared("many at once: a page, all that match, stopped on the way; ids are exported", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: many_at_once\nversion: 1\nsteps:\n  - wait: w\n    event: e\n");
+    const ids = await Promise.all(Array.from({ length: 60 }, (_, n) => start(server, "{}", `many-${n}`, "many_at_once")));
+    const counts = async () => (await server.must("GET", "/v1/instances/counts?workflow=many_at_once")).counts;
+    await open("instances?workflow=many_at_once");
+    await becomes(() => id("instance-row").count(), 50);
+    const loaded = await id("instance-row").evaluateAll((all) => all.map((it) => it.dataset.id));
+    await id("columns").locator("summary").click();
+    const waiting = page.waitForEvent("download");
+    await id("export-ids").click();
+    const { readFileSync } = await import("node:fs");
+    assert.equal(readFileSync(await (await waiting).path(), "utf8"), loaded.map((it) => `${it}\n`).join(""));
+    // All on this page are these, and no more; taken back, nothing is selected.
+    await id("select-page").check();
+    await seen(id("bulk-bar").getByText("50 selected"));
+    await id("select-page").uncheck();
+    await gone(id("bulk-bar"));
+    await id("select-page").check();
+    await id("bulk-pause").click();
+    await seen(id("sheet").getByText("50 instances are selected."));
+    await id("sheet-cancel").click();
+    // All that match is the filter itself.
+    await becomes(() => id("select-matching").textContent(), "Select all that match (about 60)");
+    await id("select-matching").click();
+    await seen(id("bulk-bar").getByText("All that match"));
+    await id("bulk-pause").click();
+    await seen(id("sheet").getByText("About 60 instances match now; later ones are not touched."));
+    await id("by").fill("ada");
+    await id("per_second").fill("1");
+    await id("sheet-confirm").click();
+    await seen(page.locator("[data-testid=bulk-progress][data-status=running]"));
+    // It goes on when its sheet is closed; from anywhere the chip leads to it.
+    await id("bulk-close").click();
+    await id("nav-jobs").click();
+    await seen(id("jobs"));
+    await id("bulk-chip").click();
+    const bulk = await page.locator("section[data-testid=bulk]").getAttribute("data-id");
+    assert.ok(page.url().endsWith(`/bulk/${bulk}`));
+    await seen(page.getByText("workflow many_at_once"));
+    await id("bulk-stop").click();
+    await seen(page.locator("[data-testid=bulk-progress][data-status=stopped]").getByText("Stopped. Paused"));
+    await gone(id("bulk-chip"));
+    const stopped = await server.must("GET", `/v1/bulk/${bulk}`);
+    assert.deepEqual([stopped.status, stopped.filter, stopped.by], ["stopped", { workflow: "many_at_once" }, "ada"]);
+    assert.ok(stopped.done < 60, `${stopped.done} were paused`);
+    assert.equal((await counts()).paused?.n ?? 0, stopped.done);
+    // Without a stop all are reached, those beyond the page too.
+    await open("instances?workflow=many_at_once");
+    await id("select-page").check();
+    await id("select-matching").click();
+    await id("bulk-abort").click();
+    await id("reason").fill("over");
+    await id("sheet-confirm").click();
+    await seen(page.locator('[data-testid=bulk-progress][data-status=done][data-done="60"]'));
+    assert.equal((await counts()).aborted.n, ids.length);
+});
 
 shared("views are saved, used, exported and imported; columns are remembered", async (server, { page, id, open }) => {
     await start(server, "{}", "viewed");
@@ -184,7 +299,33 @@ shared("found by id, beginning, key, and text of the input", async (server, { pa
     await seen(id("empty"));
 });
 
+scenario("a search that was not to the end says how far it looked, and goes on", async (server, { page, id, open }) => {
+    await server.must("POST", "/v1/jobs", { type: "far.back", key: "oldest", payload: { city: "Atlantis" } });
+    const jobs = Array.from({ length: 1000 }, () => ({ type: "far.back" }));
+    for (let n = 0; n < 25; n++) await server.must("POST", "/v1/jobs", { jobs });
+    // The page asks on by itself for a second; of a clock that runs it is over after the first answer.
+    await page.addInitScript(() => { const real = Date.now, began = real(); Date.now = () => began + (real() - began) * 1000; });
+    await open("jobs?has=Atlantis");
+    const searched = page.locator("[data-testid=empty][data-reason=searched]");
+    await seen(searched);
+    assert.match(await searched.textContent(), /^Not found in the newest ones \(back to .+\)\./);
+    const answer = await server.must("GET", "/v1/jobs?has=Atlantis&view=row&limit=50");
+    assert.ok(answer.next && answer.scanned_to);
+    await until(async () => {
+        if (await searched.isVisible()) await searched.getByRole("button", { name: "Search further back" }).click({ timeout: 2000 }).catch(() => undefined);
+        return page.locator("[data-testid=job-row]").filter({ hasText: "oldest" }).isVisible();
+    }, "the oldest");
+});
+
 scenario("a busy list holds still", async (server, { page, id, open }) => {
+    // When each question was sent, by a clock that can be moved past the moment in which a screen opens.
+    await page.addInitScript(() => {
+        const fetch = window.fetch, now = performance.now.bind(performance);
+        window.sent = [];
+        window.later = 0;
+        performance.now = () => now() + window.later;
+        window.fetch = (...words) => { if (/\/v1\/(?!stream)/.test(String(words[0]))) window.sent.push(performance.now()); return fetch(...words); };
+    });
     await deploy(server, "workflow: busy\nversion: 1\nsteps:\n  - step: a\n    handler: b.a\n");
     const begin = (key) => server.must("POST", "/v1/instances", { workflow: "busy", key });
     for (let n = 0; n < 20; n++) await begin(`old-${n}`);
@@ -234,6 +375,15 @@ scenario("a busy list holds still", async (server, { page, id, open }) => {
     await page.mouse.move(2, 2);
     await begin("pointer-left");
     await seen(row(page, "pointer-left"));
+    // Whatever a person clicks, no more than four questions go out in any second.
+    await page.evaluate(() => { window.later = 60_000; window.sent = []; });
+    await id("filter-status").locator("summary").click();
+    const boxes = await id("filter-status").getByRole("checkbox").all();
+    for (const box of [...boxes, ...boxes]) await box.click();
+    await seen(row(page, "pointer-left"));
+    await until(async () => (await page.evaluate(() => window.sent.length)) > 6, "some questions");
+    const sent = await page.evaluate(() => window.sent);
+    assert.deepEqual(sent.filter((at, index) => index >= 4 && at - sent[index - 4] < 900), [], `at ${sent}`);
 });
 
 scenario("what a screen does not show, it does not ask for", async (server, { page, id, open, visit }) => {

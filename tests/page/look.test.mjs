@@ -37,6 +37,74 @@ shared("text of others is only text", async (server, { page, id, visit }) => {
     await id("payload-input").getByTestId("json-copy").click();
     assert.deepEqual(JSON.parse(await page.evaluate(() => window.copied)), JSON.parse(payload));
     assert.match(await page.evaluate(() => window.copied), /9007199254740993, ?1\.10/);
+    // In names, tags, logs and comments; names as long as they may be.
+    const long = (text) => `${text}${"x".repeat(256)}`.slice(0, 256), BAD = "<img src=x onerror=alert(4)>", logged = "</script><script>alert(5)</script>";
+    const step = long(`s${BAD}`);
+    await deploy(server, JSON.stringify({ workflow: "hostile", version: 1, dlq: true, steps: [{ human: "asks" }, { step, handler: long("bad.long"), max_attempts: 1 }] }));
+    const named = (await server.must("POST", "/v1/instances", { workflow: "hostile", key: long("k</title>"), tags: { "<b>t</b>": HOSTILE.slice(0, 200) }, input: {} })).id;
+    await server.must("POST", `/v1/instances/${named}/steps/asks/decision`, { decision: "confirmed", by: BAD, comment: HOSTILE });
+    const raw = `{"file": "prices.cvs",  "n": 9007199254740993, "x": 1.10, "<b>": ${JSON.stringify(HOSTILE)}, "__proto__": {"polluted": true}}`;
+    await server.must("POST", "/v1/workflows", { function: "says", version: 1 });
+    const says = await start(server, "{}", "says", "says"), passage = await server.claim("says");
+    await server.report("commit", passage, { revision: passage.revision, outcome: "go_on", steps: [{ seq: 1, key: `k${BAD}`, kind: "task", status: "completed", output: HOSTILE }], logs: [{ level: "info", message: logged, data: { [BAD]: HOSTILE } }] });
+    for (const [path, sign] of [["instances?q=k", `tr[data-id="${named}"]`], [`instances/${named}?tab=graph`, "[data-testid=node] >> nth=1"], [`instances/${named}?tab=timeline`, "[data-testid=lane]"], [`instances/${named}?tab=steps&step=0`, "[data-testid=decision]"],
+                                [`instances/${named}?tab=definition`, "[data-testid=definition]"], ["approvals", "[data-testid=decided-row]"], ["workflows/hostile/1", "[data-testid=node] >> nth=1"], ["workflows/hostile/1?tab=grid", "[data-testid=grid]"], ["workflows/hostile/1?tab=handlers", "[data-testid=handler-row]"],
+                                [`instances/${says}?tab=logs`, "[data-testid=log-row]"], [`instances/${says}?tab=steps`, "[data-testid=step-row]"]]) {
+        await visit(path);
+        await seen(page.locator(sign).first());
+        await clean(path);
+        assert.equal(await page.locator("#app title, #app style, #app b b").count(), 0, path);
+    }
+    await visit(`instances/${says}?tab=logs`);
+    await seen(id("log-row").getByText(logged));
+    await visit(`instances/${named}?tab=steps&step=0`);
+    await seen(id("decision").getByText("alert(1)"));
+    assert.equal(await page.evaluate(() => ({}).polluted), undefined);
+    await server.report("commit", passage, { revision: passage.revision + 1, outcome: "complete", output: 1 });
+    // Requeued byte for byte, edited and not.
+    const parked = (await server.must("POST", "/v1/instances", `{"workflow": "order_bad", "key": "bytes", "input": ${raw}}`)).id;
+    await server.dead(await server.claim("bad.reserve"), "no such file");
+    const record = (await server.must("GET", `/v1/dlq?instance=${parked}`)).items[0].id, kept = async () => (await server.call("GET", `/v1/dlq/${record}/input`)).text;
+    const was = await kept();
+    await visit(`dead?record=${record}`);
+    await id("dead-record").getByTestId("action-requeue-edit").click();
+    assert.equal(await id("json-editor").inputValue(), was);
+    const request = page.waitForRequest((it) => it.url().endsWith("/requeue")), edited = was.replace("prices.cvs", "prices.csv");
+    await id("json-editor").fill(edited);
+    await id("sheet-confirm").click();
+    assert.equal((await request).postData(), `{"input":${edited}}`);
+    const task2 = await server.claim("bad.reserve");
+    assert.deepEqual(JSON.stringify(task2.input), JSON.stringify(JSON.parse(edited)));
+    await server.report("complete", task2, { output: {} });
+});
+
+shared("what is large or deep stays usable: a megabyte, 64 levels, 100,000 members", async (server, { page, id, visit }) => {
+    const many = `[${Array.from({ length: 100_000 }, (_, n) => n).join(",")}]`, deep = `${"[".repeat(62)}"the bottom"${"]".repeat(62)}`;
+    const payloads = { many, deep, long: JSON.stringify({ text: `${HOSTILE}${"y".repeat(1_000_000)}` }) };
+    for (const [name, payload] of Object.entries(payloads)) {
+        const job = (await server.must("POST", "/v1/jobs", `{"type": "t.large", "key": "large-${name}", "payload": ${payload}}`)).id;
+        await visit(`jobs/${job}`);
+        await seen(id("payload-input"));
+        if (name !== "deep") {                          // it is asked for only when it is wanted
+            await id("payload-input").getByTestId("json-show").click();
+            await seen(id("payload-input").getByTestId("json"));
+        }
+        await id("payload-input").getByTestId("json-level").selectOption("99");
+        if (name === "many") await seen(id("json-more").first());
+        if (name === "deep") await seen(id("payload-input").getByText("the bottom"));
+        if (name === "long") {
+            await id("json-string-more").first().click();
+            await seen(id("payload-input").getByText("alert(1)"));
+        }
+        assert.ok(await page.locator(".j-line").count() <= 2100, name);
+        assert.equal(await page.locator("#app script, #app img").count(), 0, name);
+        // Whole, as the server has it.
+        await page.evaluate(() => { navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }; });
+        await id("payload-input").getByTestId("json-copy").click();
+        await becomes(() => page.evaluate(() => window.copied), (await server.call("GET", `/v1/jobs/${job}/payload`)).text, name);
+    }
+    await visit("jobs?type=t.large");
+    await becomes(() => id("job-row").count(), 3);
 });
 
 shared("what may not run does not run", async (server, { page, sins, open, id }) => {
@@ -93,44 +161,75 @@ shared("the keyboard alone finds, opens, acts and goes back", async (server, { p
     await becomes(() => page.evaluate(() => document.activeElement.getAttribute("data-testid")), "search");
 });
 
-const PHONES = { "390": { width: 390, height: 844 }, "320": { width: 320, height: 640 } };
-for (const [name, viewport] of Object.entries(PHONES))
-    shared(`a phone of ${name} px scrolls only down, and its targets can be hit`, async (server, { page, id, open, visit }) => {
-        const instance = await start(server, "{}", "on-the-phone");
-        const paths = ["", "instances", `instances/${instance}`, "dead", "settings"];
-        if (name === "390") paths.push(`instances/${instance}?tab=timeline`, "jobs", "approvals", "workflows", "functions", "workers", "schedules", "schedules/nightly");
+/** Of every target in the screen: those that a finger would miss.  Links within a line of text are as high as the line. */
+const missed = (page) => page.locator("a:visible, button:visible, summary:visible, input:visible, select:visible, textarea:visible").evaluateAll((all) => all.filter((it) => {
+    const box = it.getBoundingClientRect(), isInLine = it.matches("a, button.copy, button[data-testid^=copy]") && getComputedStyle(it).display === "inline";
+    const label = it.matches("input[type=checkbox], input[type=radio], input[type=file]") ? it.closest("label, td, th") : null;
+    return box.width > 1 && !isInLine && !it.matches(".skip") && Math.max(box.height, label?.getBoundingClientRect().height ?? 0) < 43.9;
+}).map((it) => it.outerHTML.slice(0, 140)));
+
+const PHONES = { "390": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, "320": { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true },
+                 "640, which is 1280 at twice the size": { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 } };
+for (const [name, options] of Object.entries(PHONES))
+    shared(`a screen of ${name} px scrolls only down, its targets can be hit, every action is reachable`, async (server, { page, id, visit }) => {
+        const { viewport, hasTouch } = options, tag = `phone${viewport.width}`;
+        const instance = await start(server, "{}", "on-the-phone"), job = (await server.must("POST", "/v1/jobs", { type: "t.on_the_phone", key: tag })).id;
+        await deploy(server, "workflow: phone_asks\nversion: 1\nsteps:\n  - human: may_it_be\n");
+        await start(server, "{}", tag, "phone_asks");
+        const parked = await ownOrder(server, tag, "{}", `${tag}-dead`);
+        await server.dead(await server.claim(`${tag}.reserve`), `no luck ${"with a rather long sentence ".repeat(4)}`);
         await server.must("PUT", "/v1/schedules/nightly", { cron: "30 2 * * MON-FRI", timezone: "Europe/Berlin", task: "t.a_rather_long_name_of_a_type.v1" });
-        for (const path of paths) {
+        const paths = { "": "overview", instances: "instance-row", [`instances/${instance}`]: "instance", [`instances/${instance}?tab=graph`]: "node", [`instances/${instance}?tab=timeline`]: "lane", [`instances/${instance}?tab=events`]: "event-row", [`instances/${instance}?tab=io`]: "payload-input",
+                        [`instances/${instance}?tab=definition`]: "definition", [`instances/${instance}?tab=steps&step=0`]: "drawer", jobs: "job-row", [`jobs/${job}`]: "job", approvals: "approval-card", dead: "dead-row", workflows: "workflow-row", "workflows/order/latest": "workflow",
+                        functions: "functions", workers: "workers", schedules: "schedule-row", "schedules/nightly": "schedule-next", settings: "about" };
+        for (const [path, sign] of Object.entries(paths)) {
             await visit(path);
-            await seen(page.locator("main section").first());
-            await seen(page.locator("main h1").first());
+            await seen(id(sign).first());
             const excess = await page.evaluate((width) => document.documentElement.scrollWidth - width, viewport.width);
             assert.ok(excess <= 0, `${path} is ${excess} px too wide`);
+            if (hasTouch) assert.deepEqual(await missed(page), [], `${path}: hard to hit`);
         }
-        const small = await page.getByTestId("nav").locator("a:visible, button:visible").evaluateAll((all) => all.filter((it) => it.getBoundingClientRect().height < 44).length);
-        assert.equal(small, 0);
-        await visit("instances");
-        await seen(id("filter-status"));
-        const low = await page.locator("main summary.button").evaluateAll((all) => all.filter((it) => it.getBoundingClientRect().height < 44).map((it) => it.textContent));
-        assert.deepEqual(low, [], "menus that are hard to hit");
-        await open(`instances/${instance}`);
-        await seen(id("step-row").first());
-        for (const action of ["action-pause", "action-cancel"]) assert.ok((await id(action).boundingBox()).height >= 44, action);
-        await id("more-actions").locator("summary").click();
-        await seen(id("action-abort"));
-        await page.keyboard.press("Escape");
+        // Every action can be reached, and its sheet be confirmed, without scrolling sideways.
+        const isInView = (box) => !!box && box.x >= 0 && box.x + box.width <= viewport.width;
+        const reach = async (action, more) => {
+            if (more) await more.locator("summary").click();
+            const button = id(`action-${action}`).first();
+            await button.scrollIntoViewIfNeeded();
+            assert.ok(isInView(await button.boundingBox()), action);
+            await button.click();
+            await seen(id("sheet"));
+            const confirm = id("sheet-confirm").or(id("start-confirm"));
+            await confirm.scrollIntoViewIfNeeded();
+            assert.ok(isInView(await confirm.boundingBox()), `${action}: confirm`);
+            if (hasTouch) assert.deepEqual(await missed(page), [], `the sheet of ${action}: hard to hit`);
+            await id("sheet-cancel").click();
+            await id("sheet").waitFor({ state: "detached" });
+        };
+        await visit(`instances/${instance}`);
+        for (const action of ["signal", "pause", "cancel"]) await reach(action);
+        for (const action of ["abort", "restart", "rerun", "start-again"]) await reach(action, id("more-actions"));
+        await visit(`instances/${parked}`);
+        await seen(page.locator("[data-testid=why-action][data-action=requeue]").first());
+        await visit(`jobs/${job}`);
+        for (const action of ["job-cancel", "job-delete", "job-add"]) await reach(action);
+        await visit("approvals");
+        for (const action of ["approve", "reject"]) await reach(action);
+        await visit("dead");
+        for (const action of ["requeue", "requeue-edit"]) await reach(action);
+        await visit("workflows");
+        for (const action of ["start", "deploy"]) await reach(action);
         // The tab that is open is in view, and so are the actions for what is selected.
         await visit(`instances/${instance}?tab=definition`);
         await seen(id("definition"));
-        const isInView = (box) => !!box && box.x >= 0 && box.x + box.width <= viewport.width && box.y + box.height <= viewport.height;
+        const isWhole = (box) => isInView(box) && box.y + box.height <= viewport.height;
         await until(async () => isInView(await id("tab-definition").boundingBox()), "the open tab in view");
         await visit("instances");
         await id("select-row").first().click();
         await seen(id("bulk-abort"));
-        await until(async () => isInView(await id("bulk-restart").boundingBox()), "the last action in view");
-        await id("nav-more").click();
+        await until(async () => isWhole(await id("bulk-restart").boundingBox()), "the last action in view");
+        if (hasTouch) await id("nav-more").click();
         await seen(id("nav-settings"));
-    }, { page: { viewport, hasTouch: true, isMobile: true } });
+    }, { page: options });
 
 for (const colorScheme of ["light", "dark"])
     shared(`no serious flaw of accessibility, ${colorScheme}`, async (server, { page, id, visit }) => {

@@ -24,10 +24,13 @@ const FLOWS = {
     w_child: "  - start: bill\n    workflow: w_held\n",
     w_held: "  - wait: paid\n    event: paid\n",
     w_map: '  - map: all\n    over: "{{ .list }}"\n    steps:\n      - wait: paid\n        event: paid\n',
+    w_limited: "  - step: a\n    handler: w.limited\n",
     w_on: "  - step: a\n    handler: w.on\n    max_attempts: 1\n    on_failure: continue\n",
 };
 
-/** Ways to rows of the table of reasons: the code that is expected, and how to get there.  One builds on another where it says so. */
+/** Ways to rows of the table of reasons: the code that is expected, and how to get there.  One builds on another where it says so.
+ *  Left out is what is over before anybody can ask (start_due, settling, undo_gap), and what only is so while no process
+ *  runs timers, which a server does (start_overdue, lease_over, lease_stuck, timer_over, settled_oddly, unclaimed). */
 const REASONS = {
     unknown: (s) => s.instance("w_none"),               // a server in its first minute
     unserved: async (s) => { await s.advance(61_000); return s.last; },
@@ -45,6 +48,8 @@ const REASONS = {
     failed: async (s) => { const it = await s.instance("w_once"); await s.fail(await s.claim("w.once"), "no luck"); return it; },
     step_failed: (s) => ({ ...s.last, step: "a" }),
     parked: async (s) => { const it = await s.instance("w_dlq"); await s.dead(await s.claim("w.dlq"), "no such file"); return it; },
+    parked_step: (s) => ({ ...s.last, step: "a" }),
+    limited: async (s) => { await s.must("PUT", "/v1/limits/w_limit", { types: "w.limited", concurrency: 1 }); await s.instance("w_limited"); await s.claim("w.limited"); return s.instance("w_limited"); },
     paused_failure: async (s) => { const it = await s.instance("w_pauses"); await s.dead(await s.claim("w.pauses"), "no luck"); return it; },
     paused_by: async (s) => { const it = await s.instance("w_sleep"); await s.must("POST", `/v1/instances/${it.id}/pause`, { by: "ada", reason: "a look first" }); return it; },
     held: (s) => s.last,
@@ -154,17 +159,24 @@ scenario("every reason is shown with its sentence, and the command line says the
         // Times are shown in the page's own way; the words between them are the server's.
         const missing = async () => { const shown = await box.getByTestId("why-text").textContent(); return why.template.split(/\{\w+\}/).map((words) => words.trim()).filter((part) => part && !shown.includes(part)); };
         await becomes(missing, [], `${code}: words that the page leaves out`);
+        // With each time as the server writes it, it is the server's sentence.
+        const whole = () => box.getByTestId("why-text").evaluate((it) => { const copy = it.cloneNode(true); for (const time of copy.querySelectorAll("time")) time.replaceWith(time.getAttribute("datetime")); for (const one of copy.querySelectorAll("[data-id]")) one.replaceWith(one.getAttribute("data-id")); return copy.textContent; });
+        await becomes(whole, why.text, `${code}: the sentence`);
         const first = why.actions[0]?.action;
         if (first && !LINKS.includes(first)) assert.equal(await box.getByTestId("why-action").first().getAttribute("data-action"), first, code);
-        if (it.step) continue;
+        if (it.step) {
+            const step = flat(await server.cli("step", `${it.id}.${seq}`));
+            assert.ok(step.includes(flat(why.text)), `${code}: cairn step says "${why.text}": ${step}`);
+            continue;
+        }
         const said = flat(await server.cli("why", it.id)), isFirst = it.kind === "job" || (await server.must("GET", `/v1/instances/${it.id}`)).why.code === code;
         assert.ok(said.includes(flat(why.text)), `${code}: cairn why says "${why.text}": ${said}`);
         const told = isFirst ? flat(await server.cli(...(it.kind === "job" ? ["job", "show"] : ["show"]), it.id)) : null;
         if (isFirst) for (const part of why.text.split(/\S*\d{4}-\d\d-\d\dT\S+Z/).map((words) => flat(words).trim()).filter((words) => words.length > 3))
-            assert.ok(told.includes(part.replace(/[.,;]$/, "").slice(0, 40)), `${code}: cairn show says "${part}": ${told}`);
+            assert.ok(told.includes(part.replace(/[.,;]$/, "")), `${code}: cairn show says "${part}": ${told}`);
         await THEN[code]?.(tools, { page, id, visit }, it);
     }
-    assert.equal(Object.keys(REASONS).length, 49);
+    assert.equal(Object.keys(REASONS).length, 51);
 }, { options: ["--virtual-clock"] });
 
 const own = group();

@@ -25,6 +25,10 @@ shared("an order from start to end", async (server, { page, id, open }) => {
     await seen(page.locator("[data-testid=node][data-step=approval][data-taken=false]"));
     await server.complete(await server.claim("t.ship"), { parcel: "P-1" });
     await is(page, "completed");
+    await page.locator("[data-testid=node][data-step=ship]").click();
+    await id("diff-input").click();
+    await seen(id("drawer").getByText("The input is the output of by_transfer, unchanged."));
+    await id("drawer-close").click();
     await id("tab-io").click();
     await seen(id("payload-output").getByText("P-1"));
     await seen(id("payload-input").getByText("9007199254740993"));
@@ -39,7 +43,36 @@ shared("an order from start to end", async (server, { page, id, open }) => {
     await id("start-key").fill("order-1");
     await id("start-confirm").click();
     await seen(id("toast").getByText("The key was known"));
+    // What was typed and what was started before are offered; the typed one was kept.  Started later, it waits.
+    await open("workflows/order/latest");
+    await id("action-start").click();
+    await becomes(() => id("start-json").inputValue(), "{}");
+    await id("start-example").selectOption("last");
+    await becomes(async () => JSON.parse(await id("start-json").inputValue()).total, 40);
+    assert.match(await id("start-json").inputValue(), /9007199254740993/);
+    await id("start-example").selectOption("draft");
+    await becomes(() => id("start-json").inputValue(), "{}");
+    await id("start-at").fill("2100-01-02T03:04");
+    await id("start-key").fill("order-later");
+    await id("start-confirm").click();
+    await is(page, "pending");
+    await seen(page.locator("[data-testid=why][data-code=starts_later]"));
+    const later = (await server.must("GET", "/v1/instances?key=order-later")).items[0];
+    assert.equal(later.start_at, new Date(await page.evaluate(() => new Date("2100-01-02T03:04").getTime())).toISOString());
 }, { marked: true });
+
+shared("a step's input is compared with what came before", async (server, { page, id, open }) => {
+    await deploy(server, 'workflow: maps\nversion: 1\nsteps:\n  - step: reads\n    handler: m.reads\n  - step: gets\n    handler: m.gets\n    input: {total: "{{ .total }}", currency: EUR}\n');
+    const instance = await start(server, "{}", "maps", "maps");
+    await server.complete(await server.claim("m.reads"), { total: 5, secret: "x" });
+    await open(`instances/${instance}?tab=steps&step=1`);
+    await id("diff-input").click();
+    await seen(id("drawer").getByText('+   "currency": "EUR"'));
+    await seen(id("drawer").getByText('−   "secret": "x"'));
+    await id("diff-input").click();
+    await gone(id("drawer").getByText('+   "currency": "EUR"'));
+    await server.complete(await server.claim("m.gets"), {});
+});
 
 scenario("what is typed into the start form is not written over", async (server, { page, id, open }) => {
     await deploy(server);
@@ -239,9 +272,62 @@ shared("an action that came too late says how things stand", async (server, { pa
     await server.must("POST", `/v1/instances/${instance}/abort`, { by: "bob", reason: "no" });
     await id("sheet-confirm").click();
     await seen(id("sheet").getByText("It has changed meanwhile: now aborted."));
+    assert.equal(await id("sheet-confirm").isDisabled(), true);
+    // It offers what can be done now, and nothing else.
+    assert.deepEqual(await id("sheet-action").evaluateAll((all) => all.map((it) => it.dataset.action)), ["restart", "rerun", "start-again"]);
+    await page.locator("[data-testid=sheet-action][data-action=restart]").click();
+    await seen(page.locator("[data-testid=sheet][data-action=restart]").getByText("Begin anew from the original input?"));
+    await id("sheet-confirm").click();
+    await is(page, "running");
+    await server.must("POST", `/v1/instances/${instance}/abort`, { by: "bob", reason: "no" });
+    // The same of a job.
+    const job = (await server.must("POST", "/v1/jobs", { type: "j.late" })).id;
+    await open(`jobs/${job}`);
+    await id("action-job-cancel").click();
+    await server.complete(await server.claim("j.late"), {});
+    await id("sheet-confirm").click();
+    await seen(id("sheet").getByText("It has changed meanwhile: now succeeded."));
+    assert.deepEqual(await id("sheet-action").evaluateAll((all) => all.map((it) => it.dataset.action)), ["job-delete"]);
     await id("sheet-cancel").click();
-    await is(page, "aborted");
+    // And of a dead letter that somebody else has requeued.
+    const parked = await start(server, '{"total": 1}', "late-letter");
+    await server.dead(await server.claim("t.reserve"), "too late");
+    await open("dead");
+    await page.locator("[data-testid=dead-row]").filter({ hasText: "late-letter" }).getByTestId("action-requeue").click();
+    const record = (await server.must("GET", `/v1/dlq?instance=${parked}`)).items[0].id;
+    await server.must("POST", `/v1/dlq/${record}/requeue`, {});
+    await id("sheet-confirm").click();
+    await seen(id("sheet").getByText("It has changed meanwhile: now running."));
+    await page.locator("[data-testid=sheet-action][data-action=abort]").click();
+    await id("reason").fill("enough");
+    await id("by").fill("ada");
+    await id("sheet-confirm").click();
+    await until(async () => (await server.must("GET", `/v1/instances/${parked}`)).status === "aborted", "the abort");
 }, { page: { refuses: [409] } });
+
+shared("a job is cancelled, retried, and deleted", async (server, { page, id, open }) => {
+    const job = (await server.must("POST", "/v1/jobs", { type: "j.three", key: "three" })).id;
+    const stands = (status) => until(async () => (await server.must("GET", `/v1/jobs/${job}`)).status === status, status);
+    await open(`jobs/${job}`);
+    const act = async (action, sentence, buttons) => {
+        await id(`action-${action}`).click();
+        await seen(id("sheet").getByText(sentence));
+        await becomes(() => id("sheet").locator(".command").textContent(), `cairn job ${action.slice(4)} ${job}`);
+        await id("sheet-confirm").click();
+        await gone(id("sheet"));
+        for (const [other, isThere] of Object.entries(buttons)) await becomes(() => id(`action-${other}`).count(), isThere ? 1 : 0, `${action}: ${other}`);
+    };
+    await seen(id("action-job-delete"));
+    assert.equal(await id("action-job-retry").count(), 0);
+    await act("job-cancel", "Cancel? Its worker is told at its next heartbeat.", { "job-cancel": false, "job-retry": true });
+    await stands("cancelled");
+    await act("job-retry", "Make it pending again with fresh attempts?", { "job-cancel": true, "job-retry": false });
+    await stands("pending");
+    await act("job-delete", "Delete? It is no longer claimed nor listed.", { "job-cancel": false, "job-retry": false, "job-delete": false });
+    await seen(page.locator("[data-testid=why][data-code=job_deleted]"));
+    assert.equal((await server.must("GET", "/v1/jobs?type=j.three")).items.length, 0);
+    assert.deepEqual((await server.must("POST", "/v1/tasks/claim", { worker: "w", types: ["j.three"] })).tasks, []);
+});
 
 shared("what failed is mended: the input is edited, and sent as it was typed", async (server, { page, id, open }) => {
     const instance = await start(server, '{"file": "prices.cvs", "n": 9007199254740993}', "mend");
@@ -359,25 +445,65 @@ const TOKENS = ["view", "produce", "work", "operate"].map((role) => `${role} sec
 const as = (role) => ({ Authorization: `Bearer secret-secret-secret-${role}-1` });
 const guarded = group({ tokens: TOKENS });
 
-guarded("roles: who may only look sees no buttons, and the server refuses them", async (server, { page, id, open }) => {
-    const must = (method, path, body) => server.must(method, path, body, as("operate"));
+/** Of each screen, the buttons that an operator has there; of others those that the table of roles gives them. */
+const BUTTONS = {
+    instance: { all: ["signal", "pause", "cancel", "abort", "restart", "rerun", "start-again"], produce: ["signal", "start-again"] },
+    job: { all: ["job-cancel", "job-delete", "job-add"], produce: ["job-cancel", "job-add"] }, jobs: { all: ["job-add"], produce: ["job-add"] },
+    approvals: { all: ["approve", "reject"], produce: [] }, dead: { all: ["requeue", "requeue-edit"], produce: [] },
+    workflows: { all: ["start", "deploy"], produce: ["start"] }, workers: { all: ["type-disable"], produce: [] },
+};
+
+guarded("roles: who may only look sees no buttons, and the server refuses them", async (server, { page, id, open, visit }) => {
+    const must = (method, path, body) => server.must(method, path, body, as("operate")), addresses = [];
+    page.on("request", (it) => addresses.push(it.url()));
     await must("POST", "/v1/workflows", "workflow: plain\nversion: 1\nsteps:\n  - step: a\n    handler: r.a\n");
-    const instance = (await must("POST", "/v1/instances", { workflow: "plain", key: "roles" })).id;
-    const buttons = { view: [], produce: ["signal"], work: [], operate: ["signal", "pause", "cancel"] };
-    for (const [role, shown] of Object.entries(buttons)) {
+    await must("POST", "/v1/workflows", "workflow: asks\nversion: 1\nsteps:\n  - human: ok\n");
+    await must("POST", "/v1/workflows", "workflow: parks\nversion: 1\ndlq: true\nsteps:\n  - step: a\n    handler: r.parks\n    max_attempts: 1\n");
+    const begin = async (workflow) => (await must("POST", "/v1/instances", { workflow, key: `roles-${workflow}` })).id;
+    const instance = await begin("plain"), asks = await begin("asks"), job = (await must("POST", "/v1/jobs", { type: "r.job", key: "roles" })).id;
+    await begin("parks");
+    const { tasks: [task] } = await must("POST", "/v1/tasks/claim", { worker: "w", types: ["r.parks"], wait_ms: 20_000 });
+    await must("POST", `/v1/tasks/${task.id}/dead`, { worker: "w", token: task.token, error: "no luck" });
+    await must("PUT", "/v1/registry/r.job", { runtime: "go" });
+    const record = (await must("GET", "/v1/dlq")).items[0].id;
+    const screens = { instance: `instances/${instance}`, job: `jobs/${job}`, jobs: "jobs", approvals: "approvals", dead: "dead", workflows: "workflows", workers: "workers" };
+    const signs = { instance: "instance", job: "job", jobs: "job-row", approvals: "approval-card", dead: "dead-row", workflows: "workflow-row", workers: "type-row" };
+    // What the buttons would send, and who may send it; what is allowed is not sent, but for the last one.
+    const calls = [["POST", `/v1/instances/${instance}/pause`, {}], ["POST", `/v1/instances/${instance}/cancel`, { by: "x", reason: "y" }], ["POST", `/v1/instances/${instance}/abort`, { by: "x", reason: "y" }], ["POST", `/v1/instances/${instance}/restart`, {}],
+                   ["DELETE", `/v1/jobs/${job}`], ["POST", `/v1/instances/${asks}/steps/ok/decision`, { decision: "confirmed" }], ["POST", `/v1/dlq/${record}/requeue`, {}], ["POST", "/v1/workflows", "workflow: x\nversion: 1\nsteps:\n  - sleep: s\n    for: 1h\n"],
+                   ["PUT", "/v1/registry/r.job", { runtime: "go" }], ["POST", "/v1/bulk", { on: "jobs", action: "retry", filter: {}, dry_run: true }]];
+    const ofProducers = [["POST", `/v1/instances/${instance}/signal`, { event: "e" }], ["POST", `/v1/jobs/${job}/cancel`, {}], ["POST", "/v1/jobs", { type: "r.x" }], ["POST", "/v1/instances", { workflow: "plain" }]];
+    for (const role of ["view", "produce", "work", "operate"]) {
         await open(`instances/${instance}`);
         await seen(id("sign-in"));
         await id("token").fill(`secret-secret-secret-${role}-1`);
         await id("sign-in-confirm").click();
         await is(page, "running");
-        await until(async () => (await id("who").getAttribute("data-role")) === role, `the role ${role}`);
-        for (const action of ["signal", "pause", "cancel"]) await becomes(() => id(`action-${action}`).count(), shown.includes(action) ? 1 : 0, `${role}: ${action}`);
-        assert.equal((await server.call("POST", `/v1/instances/${instance}/pause`, {}, as(role))).status, role === "operate" ? 200 : 403, role);
+        await becomes(() => id("who").getAttribute("data-role"), role);
+        await becomes(() => id("who").textContent(), `${role}-ann`);
+        for (const [screen, path] of Object.entries(screens)) {
+            const mayRead = role !== "work" || ["instance", "job", "jobs", "dead", "workflows"].includes(screen);
+            // Entries that a role may not read are left out.
+            if (["approvals", "dead", "workers"].includes(screen)) await becomes(() => id(`nav-${screen}`).count(), mayRead ? 1 : 0, `${role}: nav-${screen}`);
+            if (!mayRead) continue;
+            await visit(path);
+            await seen(id(signs[screen]).first());
+            const { all, produce } = BUTTONS[screen], shown = role === "operate" ? all : role === "produce" ? produce : [];
+            for (const action of all) await becomes(async () => (await id(`action-${action}`).count()) > 0, shown.includes(action), `${role}: ${action} on ${screen}`);
+            assert.equal(await page.locator("[data-testid=why-action]").evaluateAll((them, shown) => them.filter((it) => !["workers", "about", "limit", ...shown].includes(it.dataset.action)).length, shown), 0, `${role}: what a reason offers on ${screen}`);
+        }
+        await visit("jobs");
+        await id("select-row").first().check();
+        await becomes(() => page.locator("[data-testid=bulk-retry]").count(), role === "operate" ? 1 : 0, `${role}: bulk`);
+        for (const [method, path, body] of [...calls, ...(role === "produce" ? [] : ofProducers)]) if (role !== "operate") assert.equal((await server.call(method, path, body, as(role))).status, 403, `${role}: ${method} ${path}`);
         assert.doesNotMatch(page.url(), /secret/);
-        if (role === "operate") await server.call("POST", `/v1/instances/${instance}/resume`, {}, as(role));
         await id("sign-out").click();
         await seen(id("sign-in"));
     }
+    // Without a token nothing is answered, and the token was in no address, nor is it kept when signed out.
+    for (const [method, path, body] of [["GET", "/v1/instances"], ...calls, ...ofProducers]) assert.equal((await server.call(method, path, body)).status, 401, path);
+    assert.deepEqual(addresses.filter((it) => it.includes("secret")), []);
+    assert.equal(await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]).includes("secret")), false);
 }, { page: { refuses: [401, 403] } });
 
 guarded("a wrong token is not known, a right one leads back; signing out reaches other tabs", async (server, { page, context, id, open }) => {
@@ -391,7 +517,7 @@ guarded("a wrong token is not known, a right one leads back; signing out reaches
     await id("token-show").click();
     await becomes(() => id("token").getAttribute("type"), "password");
     await id("sign-in-confirm").click();
-    await seen(id("sign-in-error"));
+    await becomes(() => id("sign-in-error").textContent(), "This token is not known.");
     await id("token").fill("secret-secret-secret-operate-1");
     await id("keep").check();
     await id("sign-in-confirm").click();
@@ -427,6 +553,90 @@ async function fillDead(server, many, ofSecond) {
         left -= tasks.length;
     }
 }
+
+scenario("dead letters: one input for all, all requeued, all cancelled; failed jobs and instances beside them", async (server, { page, id, open }) => {
+    await fillDead(server, 3, 1);
+    await open("dead");
+    const badge = (text) => becomes(() => id("badge-dead").textContent(), text, "the badge"), group = (n) => page.locator(`[data-testid=group][data-count="${n}"]`);
+    const inputs = async () => (await server.must("POST", "/v1/tasks/claim", { worker: "tester", types: ["i.read"], max: 10, lease_ms: 600_000, wait_ms: 20_000 })).tasks;
+    const done = async (text) => { await seen(page.locator("[data-testid=bulk-progress][data-status=done]").getByText(text)); await id("bulk-close").click(); };
+    await badge("3");
+    await group(2).getByTestId("group-edit").click();
+    await id("edit-mode-patch").click();
+    await becomes(() => id("json-editor").inputValue(), "{}");
+    await id("edit-mode-replace").click();              // begins with what the first one has
+    await until(async () => (await id("json-editor").inputValue()).includes("prices.cvs"), "the input of the first");
+    await id("json-editor").fill('{"file": "all.csv", "n": 9007199254740993}');
+    await seen(id("edit-preview").getByText("The first 2, before and after"));
+    await seen(id("edit-preview").getByText('+   "file": "all.csv"').first());
+    await id("by").fill("ada");
+    await id("sheet-confirm").click();
+    await done("Requeued 2.");
+    await badge("1");
+    let tasks = await inputs();
+    while (tasks.length < 2) tasks = [...tasks, ...await inputs()];
+    assert.deepEqual(tasks.map((it) => it.input.file), ["all.csv", "all.csv"]);
+    for (const task of tasks) await server.dead({ ...task, worker: "tester" }, "no such file");
+    await badge("3");
+    // All again as they are; the other group is left alone.
+    await group(2).getByTestId("group-requeue").click();
+    await seen(id("sheet").getByText("About 2 dead letters match now; later ones are not touched. Each is called again with fresh attempts."));
+    await id("sheet-confirm").click();
+    await done("Requeued 2.");
+    await badge("1");
+    tasks = await inputs();
+    while (tasks.length < 2) tasks = [...tasks, ...await inputs()];
+    assert.deepEqual(tasks.map((it) => it.input.file), ["all.csv", "all.csv"]);
+    for (const task of tasks) await server.complete({ ...task, worker: "tester" }, {});
+    // The instances of a group are cancelled, and their letters are closed.
+    await seen(group(1));
+    await group(1).getByTestId("group-cancel").click();
+    assert.equal(await id("sheet-confirm").isDisabled(), true);
+    await id("reason").fill("given up");
+    await id("sheet-confirm").click();
+    await done("Cancelled 1.");
+    await gone(id("badge-dead"));
+    await seen(page.locator("[data-testid=empty][data-reason=done]"));
+    assert.equal((await server.must("GET", "/v1/instances?status=cancelled")).items.length, 1);
+    // What failed without being parked has its own tabs.
+    await deploy(server, "workflow: brittle\nversion: 1\nsteps:\n  - step: a\n    handler: i.brittle\n    max_attempts: 1\n");
+    const brittle = await start(server, "{}", "brittle-1", "brittle");
+    await server.dead(await server.claim("i.brittle"), "it broke");
+    const jobs = [];
+    for (const key of ["first", "second"]) {
+        jobs.push((await server.must("POST", "/v1/jobs", { type: "i.job", key })).id);
+        await server.dead(await server.claim("i.job"), `${key === "first" ? "no paper" : "no ink"}`);
+    }
+    // From a tab with rows to another: those of one are not taken for those of the other.
+    const parked = await start(server, "{}", "parked-1", "imports");
+    await server.dead(await server.claim("i.read"), "no such file");
+    await seen(page.locator("[data-testid=dead-row]").filter({ hasText: "parked-1" }));
+    assert.ok(parked);
+    await id("dead-tab-jobs").click();
+    assert.match(page.url(), /tab=jobs/);
+    await becomes(() => id("group").count(), 2);
+    await seen(page.locator(`[data-testid=dead-row][data-id="${jobs[0]}"]`));
+    await page.locator("[data-testid=group]").filter({ hasText: "no paper" }).getByTestId("group-retry").click();
+    await id("sheet-confirm").click();
+    await done("Retried 1.");
+    await until(async () => (await server.must("GET", `/v1/jobs/${jobs[0]}`)).status === "pending", "the job again");
+    await page.locator("[data-testid=group]").filter({ hasText: "no ink" }).getByTestId("group-delete").click();
+    await id("sheet-confirm").click();
+    await done("Deleted 1.");
+    await seen(page.locator("[data-testid=empty][data-reason=done]"));
+    assert.equal((await server.must("GET", "/v1/jobs?type=i.job")).items.length, 1);
+    await id("dead-tab-instances").click();
+    await seen(page.locator(`[data-testid=dead-row][data-id="${brittle}"]`));
+    await id("group-retry").click();
+    await id("sheet-confirm").click();
+    await done("Retried 1.");
+    await until(async () => (await server.must("GET", `/v1/instances/${brittle}`)).status === "running", "the instance again");
+    await id("dead-tab-parked").click();
+    assert.doesNotMatch(page.url(), /tab=/);
+    await seen(page.locator("[data-testid=dead-tab-parked][aria-selected=true]"));
+    await seen(page.locator("[data-testid=dead-row]").filter({ hasText: "parked-1" }));
+    assert.equal(await id("crash").count(), 0);
+});
 
 scenario("300 dead letters in two groups: all of one are patched although the server is killed, the other is not touched", async (server, { page, id, open, sins }) => {
     await fillDead(server, 300, 20);
