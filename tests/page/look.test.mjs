@@ -243,7 +243,18 @@ for (const colorScheme of ["light", "dark"])
         // What has the theme in it is looked at twice, everything else once.
         const options = colorScheme === "dark" ? { runOnly: ["color-contrast", "link-in-text-block"] } : {};
         const check = async (what) => assert.deepEqual(await flawsOf(page, options), [], what);
-        const paths = { "": "needs-you", instances: "instance-row", [`instances/${instance}`]: "graph", [`instances/${instance}?tab=timeline`]: "lane", [`instances/${instance}?tab=steps&step=1`]: "drawer", [`instances/${instance}?tab=io`]: "payload-input",
+        await deploy(server, "workflow: axe_fails\nversion: 1\nsteps:\n  - step: a\n    handler: x.fails\n    max_attempts: 1\n");
+        await start(server, "{}", `fails-${colorScheme}`, "axe_fails");
+        await server.dead(await server.claim("x.fails"), "it broke");
+        const job = (await server.must("POST", "/v1/jobs", { type: "x.job", key: `axe-${colorScheme}`, payload: { a: [1, "two", null] } })).id;
+        await server.dead(await server.claim("x.job"), "it broke");
+        await server.must("POST", "/v1/workflows", { function: "axe_fn", version: 1 });
+        const code = await start(server, "{}", `fn-${colorScheme}`, "axe_fn"), passage = await server.claim("axe_fn");
+        await server.report("commit", passage, { revision: passage.revision, outcome: "complete", output: 1, logs: [{ level: "warn", message: "careful" }] });
+        const bulk = (await server.must("POST", "/v1/bulk", { on: "instances", action: "retry", ids: [instance], by: "t" })).id;
+        const paths = { [`instances/${instance}?tab=events`]: "event-row", [`instances/${instance}?tab=definition`]: "definition", [`instances/${code}?tab=logs`]: "log-row", [`jobs/${job}`]: "attempt-row", "jobs?status=failed": "chip", "dead?tab=jobs": "dead-row", "dead?tab=instances": "dead-row",
+                        "workflows/axe/2": "workflow", "workflows/axe/2?tab=grid": "grid", "workflows/axe/1?tab=handlers": "handler-row", functions: "function-row", "functions/axe_fn/1": "function", [`bulk/${bulk}`]: "bulk-progress", "no/such/screen": "error", "instances?q=nothing-like-this": "empty",
+                        "": "needs-you", instances: "instance-row", [`instances/${instance}`]: "graph", [`instances/${instance}?tab=timeline`]: "lane", [`instances/${instance}?tab=steps&step=1`]: "drawer", [`instances/${instance}?tab=io`]: "payload-input",
                         jobs: "jobs", approvals: "approval-card", dead: "dead-row", workflows: "workflow-row", "workflows/axe/diff?a=1&b=2": "diff-item", workers: "worker-row", schedules: "schedule-dot", "schedules/axe": "schedule-run-row", settings: "retention" };
         await server.must("PUT", "/v1/schedules/axe", { cron: "30 2 * * *", task: "x.scheduled" });
         await server.must("POST", "/v1/schedules/axe/trigger", {});
@@ -254,9 +265,30 @@ for (const colorScheme of ["light", "dark"])
         }
         await visit(`instances/${instance}`);
         await id("more-actions").locator("summary").click();
+        await check("menu");
         await id("action-abort").click();
         await seen(id("sheet"));
         await check("sheet");
+        await id("sheet-cancel").click();
+        // A sheet over a drawer, one with an editor, and the progress of many.
+        await visit(`instances/${asked}?tab=steps&step=0`);
+        await id("drawer").getByTestId("action-approve").click();
+        await seen(id("sheet"));
+        await check("sheet over a drawer");
+        await id("sheet-cancel").click();
+        await visit("dead");
+        await id("action-requeue-edit").first().click();
+        await seen(id("json-editor"));
+        await check("editor");
+        await id("sheet-cancel").click();
+        await visit("instances");
+        await id("select-page").click();
+        await seen(id("bulk-bar"));
+        await check("bar of many");
+        await page.keyboard.press("?");
+        await seen(id("shortcuts"));
+        await check("shortcuts");
+        await page.keyboard.press("Escape");
         await visit("schedules");
         await id("action-schedule-new").click();
         await seen(id("schedule-cron"));
