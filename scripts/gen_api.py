@@ -60,10 +60,10 @@ class Field:
 
     def read_words(self, words, where):
         self.is_optional = self.is_echo = self.is_nonempty = False
-        self.is_by_hand = self.is_unchecked = False
+        self.is_by_hand = self.is_unchecked = self.is_rare = False
         while words:
             word = words.pop(0)
-            if word in ("optional", "echo", "nonempty", "by_hand", "unchecked"):
+            if word in ("optional", "echo", "nonempty", "by_hand", "unchecked", "rare"):
                 setattr(self, "is_" + word, True)
             elif word in ("of", "coded"):
                 self.coded = words.pop(0)
@@ -85,8 +85,7 @@ class Field:
 
 class Object:
     def __init__(self, role, name, struct):
-        self.is_sparse = role == "row"
-        self.role, self.name, self.struct = "answer" if self.is_sparse else role, name, struct
+        self.role, self.name, self.struct = role, name, struct
         self.description, self.fields, self.any_of = "", [], []
         self.item = self.key = None  # of pages and lists
         self.is_endless = self.is_scanned = self.is_counted = False
@@ -110,7 +109,7 @@ def read_head(line, where):
         made.is_endless, made.is_scanned = bool(listed.group(5)), bool(listed.group(6))
         made.is_counted = bool(listed.group(7))
         return made
-    head = re.match(r"(answer|row|request|query|part) (\w+)(?:: (.+))?$", line)
+    head = re.match(r"(answer|request|query|part) (\w+)(?:: (.+))?$", line)
     if not head:
         fail(f"{where}: cannot read \"{line}\"")
     return Object(*head.groups())
@@ -227,6 +226,8 @@ def c_field(field, owner, objects):
         said.append("NEEDED")
     if field.is_echo:
         said.append(".is_echo = true")
+    if field.is_rare:
+        said.append(".is_rare = true")
     if field.object:
         said.append(f".inner = &{objects[field.object].variable()}")
     if field.kind in ("texts", "list", "pointers"):
@@ -266,7 +267,7 @@ def c_object(one, objects):
     out = [f"const struct object {one.variable()} = {{{size}, {len(rows)}, (const struct field[]){{"]
     for row in rows:
         out += row_of(row)
-    return out + [f"}}, {str(one.is_sparse).lower()}}};"]
+    return out + ["}};"]
 
 
 def c_order(objects):
@@ -484,7 +485,7 @@ def add_properties(one, objects, is_request, schema, is_optional=False):
         if field.name in schema["properties"]:
             continue
         schema["properties"][field.name] = schema_of(field)
-        is_given = field.is_needed if is_request or one.is_sparse else not field.is_optional
+        is_given = field.is_needed if is_request else not (field.is_optional or field.is_rare)
         if is_given and not is_optional:
             schema["required"].append(field.name)
 

@@ -331,7 +331,7 @@ void fields_write(struct json_out *out, const struct object *object, const void 
             continue;
         }
         if ((writing == WRITE_REQUEST && is_left_out(field, from)) ||
-            (object->is_sparse && is_null(field, from)))
+            (field->is_rare && is_null(field, from)))
             continue;
         json_key(out, field->name);
         write_value(out, field, from, writing);

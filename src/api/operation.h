@@ -50,6 +50,7 @@ struct field {
     enum field_kind kind;
     bool is_needed; /* in a request; in an answer: a text or time that is never null */
     bool is_echo;   /* of the request: not read from an answer */
+    bool is_rare;   /* of an answer: left out if it would be null */
     uint32_t offset, size, count_offset;
     const struct object *inner;
     const char *const *words;  /* ends with NULL */
@@ -63,7 +64,6 @@ struct object {
     size_t size; /* of the struct; 0: it is struct request */
     size_t count;
     const struct field *fields;
-    bool is_sparse; /* of an answer: what would be null is left out */
 };
 
 #define FIELD(type, member, a_kind, json_name)                                   \

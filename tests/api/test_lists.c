@@ -242,10 +242,9 @@ TEST(a_page_of_rows_is_small_whatever_the_payloads)
     /* The sentence is made of these; a row does not say it twice. */
     const json_t *why = part(&caller, "items.0.why");
     CHECK_STR(text_at(&caller, "items.0.why.code"), "decision");
-    CHECK_STR(text_at(&caller, "items.0.why.actions.1.action"), "reject");
     CHECK(json_object_get(why, "template") && json_object_get(why, "values"), "%s",
           caller.text);
-    CHECK(!json_object_get(why, "text") && !strstr(caller.text, "\"cli\""), "%s", caller.text);
+    CHECK(!json_object_get(why, "text") && !json_object_get(why, "actions"), "%s", caller.text);
     caller_close(&caller);
 }
 

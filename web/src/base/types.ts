@@ -13,8 +13,8 @@ export type WhyRow = Omit<Schemas["WhyRow"], "values"> & { values: Record<string
 
 export interface LastError { step?: string; message: string; attempt?: number; at?: string }
 export type Instance = Omit<Schemas["Instance"], "last_error"> & { last_error: LastError | null; why?: Why | null; tags?: Record<string, string> | null; kind?: string; group?: string | null };
-export type InstanceRow = Omit<Schemas["InstanceRow"], "last_error" | "why" | "tags"> & { last_error?: LastError; tags?: Record<string, string>; why?: WhyRow };
-export type JobRow = Omit<Schemas["JobRow"], "why" | "tags"> & { tags?: Record<string, string>; why?: WhyRow };
+export type InstanceRow = Omit<Schemas["InstanceRow"], "last_error" | "why" | "tags"> & { last_error: LastError | null; tags?: Record<string, string> | null; why?: WhyRow | null };
+export type JobRow = Omit<Schemas["JobRow"], "why" | "tags"> & { tags?: Record<string, string> | null; why?: WhyRow | null };
 export type Job = Schemas["Job"] & { why?: Why | null };
 export type Step = Schemas["Step"];
 export type StepRow = Schemas["StepRow"];

@@ -38,8 +38,7 @@ async function gathered(_: string, signal: AbortSignal): Promise<OverviewAnswer>
         optional<Page<TypeRow>>("/v1/types", "?limit=50", { items: [] }), optional<Page<WorkerRow>>("/v1/workers", "", { items: [] }), ask<Page<InstanceRow>>("/v1/instances?view=row&status=completed,failed,cancelled,aborted&limit=10", signal)]);
     const state = (name: string) => workers.items.filter((it) => it.state === name).length;
     return {
-        counts, types: types.items, errors: errors.items, workers: { live: state("live"), quiet: state("quiet") }, series: null as unknown as Series,
-        recent: recent.items.map((it) => ({ ...it, key: it.key ?? null, started_at: it.started_at ?? null, finished_at: it.finished_at ?? null, last_error: it.last_error ?? null })),
+        counts, types: types.items, errors: errors.items, recent: recent.items, workers: { live: state("live"), quiet: state("quiet") }, series: null as unknown as Series,
         needs: { approvals: approvals.n, dead: counts["dlq"]?.n ?? 0, paused_failed: counts["paused"]?.n ?? 0, mismatch: 0, undo_failed: 0, unserved_types: types.items.filter((it) => it.is_served === false && it.ready > 0).length },
     };
 }
