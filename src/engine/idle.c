@@ -70,19 +70,31 @@ static cairn_code is_step_ready(struct question *q, bool *ret_is_ready)
     return CAIRN_OK;
 }
 
+static cairn_code is_leased(struct question *q, struct step_counts *ret_steps,
+                            bool *ret_is_leased)
+{
+    *ret_steps = (struct step_counts){0};
+    TRY(STORE(q, count_steps, ret_steps));
+    *ret_is_leased |= ret_steps->leased > 0;
+    return *ret_is_leased ? CAIRN_OK : is_job_leased(q, ret_is_leased);
+}
+
+/* Leases are looked at twice: on PostgreSQL each look sees what was committed before it, so what was ready at
+ * the first look may be leased at the second, and would be neither. */
 cairn_code answer_idle(struct question *q)
 {
-    struct step_counts steps = {0};
+    struct step_counts steps;
     int64_t due_us;
     TRY(question_next_due(q, &due_us));
-    TRY(STORE(q, count_steps, &steps));
-    bool is_busy = steps.leased || (due_us && due_us <= q->tx->now_us);
+    bool is_busy = due_us && due_us <= q->tx->now_us;
     if (!is_busy)
-        TRY(is_job_leased(q, &is_busy));
+        TRY(is_leased(q, &steps, &is_busy));
     if (!is_busy)
         TRY(is_job_ready(q, &is_busy));
     if (!is_busy && steps.ready)
         TRY(is_step_ready(q, &is_busy));
+    if (!is_busy)
+        TRY(is_leased(q, &steps, &is_busy));
     q->request->out.is_idle = !is_busy;
     return CAIRN_OK;
 }

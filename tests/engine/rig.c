@@ -146,6 +146,16 @@ struct request *rig_control(struct rig *rig, enum request_op op, const char *id)
     return request;
 }
 
+void rig_answer(struct rig *rig, struct request *request)
+{
+    struct store_session *session;
+    cairn_error error;
+    struct store *store = rig->engine->store;
+    CHECK_OK(store->ops->session_open(store, SESSION_READER, &session, &error));
+    request->code = read_run(rig->engine, session, request);
+    store->ops->session_close(session);
+}
+
 struct request *rig_read(struct rig *rig, enum request_op op, const char *id)
 {
     struct request *request = rig_make(op);
@@ -153,12 +163,7 @@ struct request *rig_read(struct rig *rig, enum request_op op, const char *id)
         request->in.page = (struct page_input){.id = id, .limit = 1000};
     else
         request->in.id = id;
-    struct store_session *session;
-    cairn_error error;
-    struct store *store = rig->engine->store;
-    CHECK_OK(store->ops->session_open(store, SESSION_READER, &session, &error));
-    request->code = read_run(rig->engine, session, request);
-    store->ops->session_close(session);
+    rig_answer(rig, request);
     return request;
 }
 

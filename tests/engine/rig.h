@@ -32,6 +32,7 @@ struct request *rig_complete(struct rig *rig, const struct request *claim, bool 
 struct request *rig_report(const struct request *claim, cairn_outcome outcome);
 struct request *rig_control(struct rig *rig, enum request_op op, const char *id);
 struct request *rig_read(struct rig *rig, enum request_op op, const char *id);
+void rig_answer(struct rig *rig, struct request *request); /* of one that only reads */
 
 /* Gives a request to the engine, without running anything. */
 void rig_submit(struct rig *rig, struct request *request);

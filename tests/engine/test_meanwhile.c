@@ -343,3 +343,44 @@ TEST(an_event_id_is_used_once_whatever_another_process_does_meanwhile)
     }
     end(&rig, &other);
 }
+
+/* ---- whether anything is left to do ----------------------------------------------------------- */
+
+/* Asks for "b", which the other engine claims right before this verb. */
+static void ask_while_claimed(struct rig *rig, struct other *other, enum faulty_verb verb)
+{
+    static const char *const types[] = {"b"};
+    struct faulty_rule rule = {.verb = verb, .call = 1, .meanwhile = claim_b, .arg = other};
+    struct request *request = rig_make(OP_IDLE);
+    request->in.claim = (cairn_claim_options){.types = types, .type_count = 1};
+    CHECK(faulty_add(rig->faulty, &rule), "no memory");
+    rig_answer(rig, request);
+    CHECK_INT(request->code, CAIRN_OK);
+    CHECK(other->tasks, "the verb was not called");
+    CHECK(!request->out.is_idle, "it is leased, and said to be neither ready nor leased");
+}
+
+TEST(a_step_that_is_claimed_between_two_looks_is_work)
+{
+    struct rig rig;
+    struct other other;
+    struct request *claim;
+    begin(&rig, &other, &claim);
+    CHECK_INT(rig_do(&rig, rig_complete(&rig, claim, false)), CAIRN_OK);
+    ask_while_claimed(&rig, &other, FAULTY_LIST_READY_TYPES);
+    end(&rig, &other);
+}
+
+TEST(a_job_that_is_claimed_between_two_looks_is_work)
+{
+    struct rig rig;
+    struct other other;
+    cairn_error error = {0};
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    rig_init(&rig, 60000);
+    open_other(&rig, &other);
+    spec.type = "b";
+    CHECK_OK(cairn_enqueue(other.engine, &spec, 1, NULL, &error));
+    ask_while_claimed(&rig, &other, FAULTY_LIST_TYPES);
+    end(&rig, &other);
+}
