@@ -85,6 +85,18 @@ class Stores:
     def ask(url, statement):
         return run("psql", "-XAtq", "-d", url, "-c", statement).strip()
 
+    def cpu_of_server(self):
+        """Seconds of all processes of the private server, those that have ended included; 0 if there is none."""
+        if not self.postgres:
+            return 0
+        with open(os.path.join(self.server, "data/postmaster.pid"), encoding="ascii") as file:
+            first = file.readline().strip()
+        ticks = 0
+        for pid in (first, *run("pgrep", "-P", first).split()):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="ascii") as file:
+                ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:15]))    # its own and those of its ended children
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def wal(self, url):
         """How many bytes the server has logged."""
         return int(self.ask(url, "SELECT pg_current_wal_lsn() - '0/0'"))
