@@ -119,22 +119,29 @@ static struct place_range read_range(struct config_reading *r, struct slice valu
     return range;
 }
 
+/* Opens a list: an array with room for its items, or NULL. */
+static void *open_list(struct config_reading *r, struct slice value, size_t size,
+                       struct scan *ret_scan, size_t *ret_room)
+{
+    *ret_room = scan_count(value);
+    if (!scan_list(value, ret_scan)) {
+        r->is_bad = true;
+        return NULL;
+    }
+    void *items = arena_array(r->arena, *ret_room, size);
+    if (!items)
+        r->is_out_of_memory = true;
+    return items;
+}
+
 static void read_branches(struct config_reading *r, struct slice value,
                           struct step_config *config)
 {
     struct scan scan;
     struct slice item;
-    size_t room = scan_count(value);
-    if (!scan_list(value, &scan)) {
-        r->is_bad = true;
-        return;
-    }
-    config->branches = arena_array(r->arena, room, sizeof *config->branches);
-    if (!config->branches) {
-        r->is_out_of_memory = true;
-        return;
-    }
-    while (config->branch_count < room && scan_item(&scan, &item))
+    size_t room;
+    config->branches = open_list(r, value, sizeof *config->branches, &scan, &room);
+    while (config->branches && config->branch_count < room && scan_item(&scan, &item))
         config->branches[config->branch_count++] = read_range(r, item);
 }
 
@@ -142,17 +149,9 @@ static void read_places(struct config_reading *r, struct slice value, struct pla
 {
     struct scan scan;
     struct slice item;
-    size_t room = scan_count(value);
-    if (!scan_list(value, &scan)) {
-        r->is_bad = true;
-        return;
-    }
-    ret->items = arena_array(r->arena, room, sizeof *ret->items);
-    if (!ret->items) {
-        r->is_out_of_memory = true;
-        return;
-    }
-    while (ret->count < room && scan_item(&scan, &item))
+    size_t room;
+    ret->items = open_list(r, value, sizeof *ret->items, &scan, &room);
+    while (ret->items && ret->count < room && scan_item(&scan, &item))
         ret->items[ret->count++] = read_int32(r, item);
 }
 
