@@ -403,7 +403,10 @@ static cairn_code count_end(struct flow *flow, struct flow_step *step,
     bool is_undo = step->row.status == STEP_COMPENSATION;
     children->is_dirty = true;
     row->living--;
-    if (end->status == INSTANCE_COMPLETED) {
+    if (end->status == INSTANCE_COMPLETED && is_undo) {
+        /* It was begun anew after its undo, before this was told: those that are done are looked for again. */
+        row->undo_below = INT64_MAX;
+    } else if (end->status == INSTANCE_COMPLETED) {
         row->done++;
         row->bytes += end->output ? (int64_t)strlen(end->output) : 0;
     } else if (!is_undo) {

@@ -585,6 +585,31 @@ TEST(only_the_child_of_the_latest_run_of_a_step_is_rolled_back)
     wf_close(&fw);
 }
 
+/* Between the end of its undo and the commit in which the parent is told, a child can be restarted. */
+TEST(a_child_that_is_restarted_before_its_parent_knows_of_the_undo_is_undone_again)
+{
+    struct flow_world fw;
+    char child[40], parent[40];
+    fam_begin(&fw, U("a") ", " START ", {step: b}", U("c"), NULL);
+    snprintf(parent, sizeof parent, "%s", fw.id);
+    sg_do(&fw, "a");
+    sg_do(&fw, "c");
+    find_child(&fw, child);
+    sg_fail(&fw, "b");
+    sg_undo(&fw, "c");
+    fam_go(&fw, child);
+    CHECK_DONE(&fw.world, wf_restart(&fw));
+    sg_do(&fw, "c");
+    fam_settle(&fw);
+    fam_check(&fw, child, "compensating", "c:compensation");
+    fam_check(&fw, parent, "compensating", "a:completed s:compensation b:rolled_back");
+    fam_go(&fw, parent);
+    sg_undo_all(&fw, "c a");
+    fam_check(&fw, child, "cancelled", "c:rolled_back");
+    fam_check(&fw, parent, "failed", "a:rolled_back s:rolled_back b:rolled_back");
+    wf_close(&fw);
+}
+
 TEST(an_abort_during_the_undo_aborts_the_child)
 {
     struct flow_world fw;

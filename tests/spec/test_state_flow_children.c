@@ -224,6 +224,30 @@ TEST(a_child_that_cannot_be_undone_fails_the_call_and_the_rest_is_undone)
     fn_end(&world);
 }
 
+TEST(a_child_that_is_restarted_before_the_function_knows_of_its_undo_is_undone_again)
+{
+    struct function_world world;
+    struct flow_world *fw = &world.flow;
+    char child[40], parent[40];
+    begin(&world, CAIRN_COMMIT_STEP);
+    do_child(&world);
+    fn_passage(&world, "rolled_back");
+    undo_last(&world);
+    wf_undo(fw, "b");
+    wf_undo(fw, "a");
+    fam_child(fw, fw->id, 0, child);
+    snprintf(parent, sizeof parent, "%s", fw->id);
+    fam_go(fw, child);
+    CHECK_DONE(&fw->world, wf_restart(fw));
+    wf_do(fw, "a");
+    wf_do(fw, "b");
+    fam_go(fw, parent);
+    fn_undo_all(&world, "b a first");
+    fn_check_status(&world, "failed");
+    check_child(&world, 0, "cancelled", UNDONE);
+    fn_end(&world);
+}
+
 TEST(a_retry_after_the_undo_calls_another_child)
 {
     struct function_world world;
