@@ -85,10 +85,8 @@ static int read_handlings(struct sim_real *real, const char *file)
         say_error("memory ran out");
         return EXIT_NO;
     }
-    for (size_t i = 0; i < real->args.many_count; i++)
-        if (!work_read_handling(&real->working, real->args.many[i], &real->handlings[i]))
-            return EXIT_USAGE;
-    return EXIT_DONE;
+    return work_read_handlings(&real->working, &real->args, real->handlings) ? EXIT_DONE
+                                                                             : EXIT_USAGE;
 }
 
 static int start_guard(struct sim_real *real)

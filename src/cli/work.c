@@ -149,7 +149,7 @@ static int work_on(struct working *working, cairn_engine *engine, struct handlin
 }
 
 /* Splits TYPE=COMMAND. */
-bool work_read_handling(struct working *working, const char *given, struct handling *ret)
+static bool read_handling(struct working *working, const char *given, struct handling *ret)
 {
     const char *equals = strchr(given, '=');
     if (!equals || equals == given || !equals[1 + strspn(equals + 1, WHITE_SPACE)]) {
@@ -166,6 +166,21 @@ bool work_read_handling(struct working *working, const char *given, struct handl
     if (ret->type)
         ret->type[equals - given] = '\0';
     return ret->type != NULL;
+}
+
+bool work_read_handlings(struct working *working, const struct args *args,
+                         struct handling *ret_handlings)
+{
+    for (size_t i = 0; i < args->many_count; i++) {
+        if (!read_handling(working, args->many[i], &ret_handlings[i]))
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(ret_handlings[j].type, ret_handlings[i].type) == 0) {
+                say_error("--handle has two commands for \"%s\"", ret_handlings[i].type);
+                return false;
+            }
+    }
+    return true;
 }
 
 /* A pipe of a handler must not get the number of one of them. */
@@ -190,10 +205,8 @@ static int run_guarded(struct working *working, struct handling *handlings)
 
 static int run_with(struct working *working, struct handling *handlings)
 {
-    const struct args *args = working->args;
-    for (size_t i = 0; i < args->many_count; i++)
-        if (!work_read_handling(working, args->many[i], &handlings[i]))
-            return EXIT_USAGE;
+    if (!work_read_handlings(working, working->args, handlings))
+        return EXIT_USAGE;
     open_standard_files();
     block_signals(working);
     if (!guard_start(&working->guard)) {

@@ -32,8 +32,9 @@ struct handling {
 /* A cairn_handler: runs the command of a struct handling for one task. */
 cairn_outcome work_handle(cairn_work *work, void *arg);
 
-/* Reads a TYPE=COMMAND.  The type is the caller's to free.  False: an error was printed. */
-bool work_read_handling(struct working *working, const char *given, struct handling *ret);
+/* Reads each --handle TYPE=COMMAND.  The types are the caller's to free.  False: an error was printed. */
+bool work_read_handlings(struct working *working, const struct args *args,
+                         struct handling *ret_handlings);
 
 /* Makes sure that standard input, output and errors are open files: a pipe of a handler must not get the
  * number of one of them. */

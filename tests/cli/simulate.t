@@ -131,6 +131,9 @@ Broken: ended(completed)
 $ printf 'greet\n' > handlers; cairn simulate nap.yaml --handlers handlers
 ! cairn: --handle cannot be "greet": it takes TYPE=COMMAND
 [2]
+$ printf 'greet=cat\ngreet=true\n' > handlers; cairn simulate nap.yaml --handlers handlers
+! cairn: --handle has two commands for "greet"
+[2]
 # Children: further files are workflows that the first one starts, with steps, signals and people of their own.
 $ printf 'workflow: order\nversion: 1\nsteps:\n  - step: reserve\n    compensation: {handler: release, max_attempts: 20}\n  - start: bill\n    workflow: billing\n    input: {sum: "{{ .sum }}", of: "{{ $.input.id }}"}\n  - map: mail\n    over: "{{ $.input.readers }}"\n    join: {at_least: 1}\n    steps: [{step: send}]\n  - step: ship\n    max_attempts: 1\n    on_failure: compensate\n' > order.yaml
 $ printf 'workflow: billing\nversion: 1\nsteps:\n  - step: charge\n    compensation: {handler: refund, max_attempts: 20}\n  - wait: paid\n    event: paid\n    timeout: 1d\n' > billing.yaml

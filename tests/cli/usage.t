@@ -119,6 +119,9 @@ $ cairn work --handle nothing
 $ cairn work --handle '=cat'
 ! cairn: --handle cannot be "=cat": it takes TYPE=COMMAND
 [2]
+$ cairn work --handle a.v1=cat --handle a.v1=true
+! cairn: --handle has two commands for "a.v1"
+[2]
 $ cairn completion tcsh
 ! cairn: cannot complete for "tcsh": it takes bash, zsh or fish
 [2]
