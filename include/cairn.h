@@ -151,6 +151,7 @@ CAIRN_API const char *cairn_code_meaning(cairn_code code);
  *     late_reports     warning  count            reports came after their lease had ended
  *     timers_late      warning  late_ms          a timer was applied more than 5 s late
  *     migrated         info     from, to         cairn_open() has migrated the tables
+ *     schedule_unreadable  warning              its time zone is not on this machine; tried each minute
  *
  * With an http: URL, only the first two are told.  The function is called by threads of the
  * engine and by cairn_open(), so it must return quickly and must not call the engine.  The

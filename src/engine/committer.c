@@ -384,8 +384,8 @@ static void try_later(struct committer *committer, struct request_queue *request
     queue_prepend(&engine->writes, &later);
     pthread_mutex_unlock(&engine->lock);
     if (is_news)
-        notice_tell(&engine->base, CAIRN_NOTICE_ERROR, "store_lost",
-                    (const struct notice_fact[]){{0}}, "lost the store: %s", why->message);
+        notice_tell(&engine->base, CAIRN_NOTICE_ERROR, "store_lost", NULL, "lost the store: %s",
+                    why->message);
     queue_end(&over, why);
 }
 

@@ -58,7 +58,7 @@ struct cairn_engine {
     struct memories memories; /* of functions that were claimed through it */
 };
 
-/* A number of a notice; a list of them ends with one that has no name. */
+/* A number of a notice; a list of them ends with one that has no name, and may be NULL. */
 struct notice_fact {
     const char *name;
     int64_t value;

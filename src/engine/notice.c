@@ -24,7 +24,7 @@ static void write_json(struct buf *buf, cairn_notice_level level, const char *ev
     json_open(&out, '{');
     json_str(json_key(&out, "event"), event);
     json_str(json_key(&out, "level"), levels[level]);
-    for (const struct notice_fact *fact = facts; fact->name; fact++)
+    for (const struct notice_fact *fact = facts; fact && fact->name; fact++)
         json_int(json_key(&out, fact->name), fact->value);
     json_str(json_key(&out, "text"), text);
     json_close(&out, '}');

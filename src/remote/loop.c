@@ -186,8 +186,8 @@ static void note_lost(struct remote_engine *engine, const cairn_error *why)
     if (engine->lost_us)
         return;
     engine->lost_us = monotonic_us();
-    notice_tell(&engine->base, CAIRN_NOTICE_ERROR, "store_lost",
-                (const struct notice_fact[]){{0}}, "lost the server: %s", why->message);
+    notice_tell(&engine->base, CAIRN_NOTICE_ERROR, "store_lost", NULL, "lost the server: %s",
+                why->message);
 }
 
 static void note_reached(struct remote_engine *engine)

@@ -667,6 +667,34 @@ TEST(doctor_names_a_schedule_whose_workflow_does_not_exist)
     close_world(&world);
 }
 
+/* The data of a zone is gone, as in an image without tzdata: others go on, and it does once the data is there again. */
+TEST(a_schedule_whose_zone_is_gone_waits_and_the_others_go_on)
+{
+    struct world world = {0};
+    cairn_response *notices;
+    cairn_schedule_spec spec = job_at("* * * * *");
+    if (is_kind("http"))
+        return;
+    open_at(&world, 1800000000);
+    put(&world, &spec);
+    spec.name = "gone";
+    spec.timezone = "Europe/Berlin";
+    put(&world, &spec);
+    CHECK(cairn_notices(world.engine, &notices) >= 0, "memory ran out");
+    cairn_response_free(notices);
+    setenv("TZDIR", "/nonexistent", 1);
+    advance(&world, MINUTE_MS);
+    unsetenv("TZDIR");
+    CHECK_INT(count_jobs(&world, NULL), 1);
+    CHECK_INT(cairn_notices(world.engine, &notices), 1);
+    CHECK(strstr(cairn_response_body(notices, NULL), "\"schedule_unreadable\""), "%s",
+          cairn_response_body(notices, NULL));
+    cairn_response_free(notices);
+    advance(&world, MINUTE_MS);
+    CHECK_INT(count_jobs(&world, NULL), 2); /* "s" skips its second time */
+    cairn_close(world.engine);
+}
+
 /* ---- several engines, and the real clock ----------------------------------------------------- */
 
 TEST(three_engines_on_one_store_start_each_run_once)
