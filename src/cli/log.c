@@ -49,14 +49,18 @@ static void write_line(enum log_level level, struct buf *line)
         say_line(buf_text(line), line->len, level == LEVEL_ERROR ? ERROR_WAIT_MS : 0);
 }
 
-static void write_text(enum log_level level, const char *text)
+/* A command does not wait for whoever reads it. */
+static void write_text(const struct log *log, enum log_level level, const char *text)
 {
     cleanup(buf_donep) struct buf line = {0};
     char at[INSTANT_TEXT];
     now_text(at);
-    buf_printf(&line, "%s %s ", at, levels[level]);
+    if (log->is_bare)
+        buf_str(&line, "cairn: ");
+    else
+        buf_printf(&line, "%s %s ", at, levels[level]);
     buf_clean(&line, text, strlen(text));
-    write_line(level, &line);
+    write_line(log->is_bare ? LEVEL_INFO : level, &line);
 }
 
 static void write_json(enum log_level level, const char *event, const struct log_fact *facts,
@@ -94,7 +98,7 @@ void log_tell(const struct log *log, enum log_level level, const char *event,
     if (log->is_json)
         write_json(level, event, facts, text);
     else
-        write_text(level, text);
+        write_text(log, level, text);
 }
 
 static enum log_level level_of(int notice)
@@ -104,16 +108,22 @@ static enum log_level level_of(int notice)
     return notice == CAIRN_NOTICE_WARNING ? LEVEL_WARNING : LEVEL_INFO;
 }
 
+/* That a new store has got its tables is no news. */
+static bool is_new_store(const char *json)
+{
+    return strstr(json, "\"event\":\"migrated\"") && strstr(json, "\"from\":0,");
+}
+
 /* The engine's object has all but the time. */
 void log_notice(const struct log *log, int level, const char *text, const char *json)
 {
     cleanup(buf_donep) struct buf line = {0};
     char at[INSTANT_TEXT];
     enum log_level told = level_of(level);
-    if (told > log->least)
+    if (told > log->least || is_new_store(json))
         return;
     if (!log->is_json) {
-        write_text(told, text);
+        write_text(log, told, text);
         return;
     }
     now_text(at);

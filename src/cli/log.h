@@ -1,4 +1,4 @@
-/* cli/log.h - the log of a server: a line on standard error for each thing that happened.
+/* cli/log.h - the log of a server or worker: a line on standard error for each thing that happened.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -17,6 +17,7 @@ enum log_level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO, LEVEL_DEBUG };
 
 struct log {
     bool is_json;
+    bool is_bare;         /* of a command: a line of text has neither time nor level */
     enum log_level least; /* what matters less than this is left out */
 };
 

@@ -77,16 +77,6 @@ bool say_line(const char *line, size_t len, int wait_ms)
     return is_ready;
 }
 
-void say_note(const char *format, ...)
-{
-    cleanup(buf_donep) struct buf line = {0};
-    va_list list;
-    va_start(list, format);
-    make_line(&line, "cairn: ", format, list);
-    va_end(list);
-    say_line(buf_text(&line), line.len, 0);
-}
-
 int say_rejection(int http_status, const char *message, const char *detail, const char *hint)
 {
     say_error("%s", message);

@@ -23,10 +23,6 @@ void say_more(const char *format, ...) format_like(1, 2);  /* an indented line a
  * False: standard error was full for wait_ms, and nothing was written. */
 bool say_line(const char *line, size_t len, int wait_ms);
 
-/* As say_error(), but if standard error is full the line is dropped: the program must not stop
- * because its standard error is not read. */
-void say_note(const char *format, ...) format_like(1, 2);
-
 /* Prints why a call failed, or why the server rejected it; the answer is the exit code. */
 int say_failure(const cairn_error *error);
 int say_rejection(int http_status, const char *message, const char *detail, const char *hint);

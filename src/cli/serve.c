@@ -150,18 +150,11 @@ static void wait_for_stop(const struct serving *serving)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* That a new store has got its tables is no news. */
-static bool is_new_store(const char *json)
-{
-    return strstr(json, "\"event\":\"migrated\"") && strstr(json, "\"from\":0,");
-}
-
 /* Called by threads of the engine. */
 static void tell_notice(void *arg, int level, const char *text, const char *json)
 {
     const struct serving *serving = arg;
-    if (!is_new_store(json))
-        log_notice(&serving->log, level, text, json);
+    log_notice(&serving->log, level, text, json);
 }
 
 static void tell_refused(const struct log *log, const struct http_event *event)

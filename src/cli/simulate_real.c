@@ -109,8 +109,8 @@ int real_begin(const char *file, struct sim_plan *plan, struct sim_real **ret_re
         return EXIT_NO;
     }
     *ret_real = real;
-    real->working =
-        (struct working){.args = &real->args, .log.least = LEVEL_INFO, .kill_fd = -1};
+    real->working = (struct working){
+        .args = &real->args, .log = {.is_bare = true, .least = LEVEL_INFO}, .kill_fd = -1};
     TRY(read_handlings(real, file));
     TRY(start_guard(real));
     plan->fail = plan->crash = plan->timeout = 0;

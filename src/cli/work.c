@@ -18,7 +18,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -26,19 +25,13 @@
 
 #define WHITE_SPACE " \t\n\v\f\r"
 
-void work_tell(const struct working *working, enum log_level level, const char *format, ...)
+/* Called by threads of the engine: the store is lost, or found again.  Warnings are of what all workers of the store
+ * do, and a server tells them. */
+static void tell_notice(void *arg, int level, const char *text, const char *json)
 {
-    char text[2048];
-    va_list list;
-    if (level > working->log.least)
-        return;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    if (working->log.is_json)
-        log_tell(&working->log, level, "worker", NULL, "%s", text);
-    else
-        say_note("%s", text);
+    const struct working *working = arg;
+    if (level != CAIRN_NOTICE_WARNING || working->log.least == LEVEL_DEBUG)
+        log_notice(&working->log, level, text, json);
 }
 
 static void make_readable(int fd)
@@ -53,11 +46,11 @@ static void take_signal(struct working *working, int count)
 {
     if (count == 1) {
         cairn_worker_stop(working->worker);
-        work_tell(working, LEVEL_INFO,
-                  "stopping: handlers may finish; a second signal kills them");
+        log_tell(&working->log, LEVEL_INFO, "worker", NULL,
+                 "stopping: handlers may finish; a second signal kills them");
     } else if (count == 2) {
         make_readable(working->kill_fd);
-        work_tell(working, LEVEL_INFO, "killing the handlers");
+        log_tell(&working->log, LEVEL_INFO, "worker", NULL, "killing the handlers");
     } else {
         _exit(EXIT_NO); /* the guard ends the handlers */
     }
@@ -109,8 +102,9 @@ static void tell_start(const struct working *working, const struct handling *han
     cleanup(buf_donep) struct buf types = {0};
     for (size_t i = 0; i < working->args->many_count; i++)
         buf_printf(&types, "%s%s", i ? ", " : "", handlings[i].type);
-    work_tell(working, LEVEL_INFO, "working on %s: %s; up to %" PRIu32 " at the same time",
-              cairn_url(engine), buf_text(&types), concurrency);
+    log_tell(&working->log, LEVEL_INFO, "worker", NULL,
+             "working on %s: %s; up to %" PRIu32 " at the same time", cairn_url(engine),
+             buf_text(&types), concurrency);
 }
 
 static int run_worker(struct working *working)
@@ -196,6 +190,8 @@ void open_standard_files(void)
 static int run_guarded(struct working *working, struct handling *handlings)
 {
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
+    open.notice = tell_notice;
+    open.notice_arg = working;
     if (!tuning_read(working->args, &open))
         return EXIT_USAGE;
     cleanup(store_closep) cairn_engine *engine = NULL;
@@ -226,6 +222,7 @@ int run_work(const struct args *args)
         return EXIT_USAGE;
     }
     struct working working = {.args = args, .log = log_of(args)};
+    working.log.is_bare = true;
     if (args_has(args, "verbose"))
         working.log.least = LEVEL_DEBUG;
     struct handling *handlings = mem_zalloc(args->many_count * sizeof *handlings);

@@ -40,8 +40,4 @@ bool work_read_handlings(struct working *working, const struct args *args,
  * number of one of them. */
 void open_standard_files(void);
 
-/* Prints a line, in the form of --log-format, unless --log-level or --quiet leaves it out. */
-void work_tell(const struct working *working, enum log_level level, const char *format, ...)
-    format_like(3, 4);
-
 #endif

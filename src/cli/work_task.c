@@ -388,10 +388,7 @@ static void tell_end(const struct working *working, const cairn_task *task,
              task->type, task->id, task->attempt, task->max_attempts,
              trace[0] ? ", traceparent " : "", trace, word_for(verdict->outcome),
              verdict->reason[0] ? ": " : "", verdict->reason);
-    if (working->log.is_json)
-        log_end(working, task, verdict, trace, text);
-    else
-        work_tell(working, level_of_end(verdict), "%s", text);
+    log_end(working, task, verdict, trace, text);
 }
 
 cairn_outcome work_handle(cairn_work *work, void *arg)

@@ -18,3 +18,10 @@ $ cairn bench jobs --url sqlite:text 2>/dev/null
 $ cairn job add a.v1 >/dev/full
 ! cairn: could not write to standard output
 [1]
+# A worker whose store is lost waits, and says so; the file is put back, and it goes on.
+$ cairn migrate > /dev/null; file=${CAIRN_URL#sqlite:}; cairn work --handle 'a.v1=true' 2> log & worker=$!; until grep -q 'working on' log 2> /dev/null; do sleep 0.05; done
+$ cairn job add a.v1 --wait > /dev/null 2>&1; mv $file aside; until grep -q lost log; do sleep 0.05; done; mv aside $file; until grep -q again log; do sleep 0.05; done
+$ cairn job add a.v1 --wait -o json | grep -o '"status":"[a-z]*"'; kill $worker; wait $worker; sed -n '2,3s/after [0-9]* ms/after N ms/; 2,3p' log
+"status":"succeeded"
+cairn: lost the store: could not begin to write: "<folder>/store.db" was removed while it was open
+cairn: the store answers again after N ms

@@ -169,7 +169,7 @@ $ printf '{workflow: parcel, version: 1, steps: [{step: weigh}, {step: label}]}'
 $ cairn deploy parcel.yaml > /dev/null
 $ cairn start parcel --input '{"to":"ann"}' > /dev/null
 $ cairn job add plain.v1 > /dev/null
-$ cairn work -q --context --handle 'weigh=echo 250' --handle 'label=echo "$CAIRN_CONTEXT_FILE" > where; cat "$CAIRN_CONTEXT_FILE" >&2' --handle 'plain.v1=echo "[$CAIRN_CONTEXT_FILE]" >&2' --until-idle --concurrency 1 2>&1 | sort
+$ cairn work -q --context --handle 'weigh=echo 250' --handle 'label=echo "$CAIRN_CONTEXT_FILE" > where; cat "$CAIRN_CONTEXT_FILE" >&2' --handle 'plain.v1=echo "[$CAIRN_CONTEXT_FILE]" >&2' --until-idle --concurrency 1 2>&1 | sed 's/": /":/g' | sort
 []
 {"input":{"to":"ann"},"outputs":{"weigh":250}}
 $ test -e "$(cat where)" || echo gone
