@@ -13,6 +13,9 @@
 /* A store that cannot be reached is left alone for a while, longer each time. */
 enum { REST_FIRST_US = 20 * 1000, REST_LONGEST_US = 1000 * 1000 };
 
+/* Between two notices of commits that the store has refused. */
+#define REFUSAL_PAUSE_US (60 * US_PER_SEC)
+
 /* However little patience a caller has, the store is given this long to answer. */
 enum { STORE_PATIENCE_MS = 1000 };
 
@@ -440,6 +443,24 @@ static void note_reached(struct local_engine *engine)
                     "the store answers again after %lld ms", (long long)after_ms);
 }
 
+/* The disk is full, the tables are gone: callers are told, and so is the operator, once in a while. */
+static void tell_refused(struct local_engine *engine, const cairn_error *why)
+{
+    if (cairn_code_http_status(why->code) < 500 || why->code == CAIRN_E_CLOSED)
+        return;
+    pthread_mutex_lock(&engine->lock);
+    int64_t now_us = clock_monotonic_us(&engine->clock);
+    const struct notice_fact facts[] = {{"left_out", engine->refusals_untold}, {0}};
+    bool is_told = !engine->refusal_us || now_us - engine->refusal_us >= REFUSAL_PAUSE_US;
+    engine->refusals_untold = is_told ? 0 : engine->refusals_untold + 1;
+    if (is_told)
+        engine->refusal_us = now_us;
+    pthread_mutex_unlock(&engine->lock);
+    if (is_told)
+        notice_tell(&engine->base, CAIRN_NOTICE_ERROR, "commit_failed", facts, "%s",
+                    why->message);
+}
+
 static void commit_all(struct committer *committer, struct request_queue *requests,
                        bool is_alone)
 {
@@ -477,6 +498,7 @@ static void commit_all(struct committer *committer, struct request_queue *reques
     } else {
         if (!requests->count)
             rest(committer); /* only timers were due */
+        tell_refused(engine, &why);
         queue_end(requests, &why);
     }
 }

@@ -15,6 +15,9 @@
 
 enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000, LATE_S = 3600 };
 
+/* Less than this on the disk of a file is worth a warning. */
+#define LITTLE_ROOM ((int64_t)64 << 20)
+
 const char *is_or_are(size_t count)
 {
     return count == 1 ? " is" : "s are";
@@ -46,6 +49,11 @@ static void look_at_store(struct question *q, const struct store_facts *facts)
     else
         find(q, "integrity", "error", "the database is damaged: %s; restore it from a backup",
              facts->damage);
+    if (facts->is_file && facts->free_bytes < LITTLE_ROOM)
+        find(q, "disk", "warning",
+             "there is room for %" PRId64
+             " KiB more; make room, or nothing can be recorded soon",
+             facts->free_bytes / 1024);
     if (facts->schema_version == facts->newest_schema_version)
         find(q, "schema", "ok", "version %d, as this program expects", facts->schema_version);
     else if (facts->schema_version > facts->newest_schema_version)

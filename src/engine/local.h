@@ -233,6 +233,9 @@ struct local_engine {
     bool is_in_trouble;
     int64_t trouble_us; /* monotonic: since when */
     cairn_error trouble;
+
+    int64_t refusal_us,
+        refusals_untold; /* when a refusal to write was told: monotonic; 0: never */
 };
 
 /* Puts an engine together on an open store (which it then owns), without threads. */

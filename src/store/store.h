@@ -358,10 +358,12 @@ struct store_facts {
     uint64_t unwatched_leases; /* leased jobs that no timer knows of, of the latest ones */
     int64_t oldest_outbox_us;  /* when the oldest unacknowledged event was recorded; 0: none */
     uint64_t size_bytes;       /* 0: unknown */
-    bool is_unshrinkable;      /* free space in the file cannot be returned */
-    char settings[128];        /* such as "journal_mode=wal synchronous=full"; "" for none */
-    bool is_intact;            /* the database's quick check passed */
-    char damage[192];          /* if not: its message */
+    int64_t free_bytes;        /* by which it may grow, if it is `is_file` */
+    bool is_file;
+    bool is_unshrinkable; /* free space in the file cannot be returned */
+    char settings[128];   /* such as "journal_mode=wal synchronous=full"; "" for none */
+    bool is_intact;       /* the database's quick check passed */
+    char damage[192];     /* if not: its message */
 };
 
 /* The place of a step. */

@@ -185,6 +185,36 @@ TEST(a_store_that_is_lost_and_found_again_is_told)
     cairn_close(engine);
 }
 
+/* The answer goes to whoever asked; the log is where an operator looks. */
+TEST(a_store_that_refuses_to_write_is_told_once_a_minute)
+{
+    struct told told;
+    char url[400], payload[20000] = "\"";
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    cairn_code code = CAIRN_OK;
+    cairn_page *page;
+    bool is_found = false;
+    snprintf(url, sizeof url, "sqlite:%s?max_page_count=150", scratch_path(".db"));
+    cairn_engine *engine = open_told(&told, url);
+    memset(payload + 1, 'x', sizeof payload - 3);
+    payload[sizeof payload - 2] = '"';
+    spec.type = "t.v1";
+    spec.payload = payload;
+    for (int i = 0; i < 100 && !code; i++)
+        code = cairn_enqueue(engine, &spec, 1, NULL, NULL);
+    CHECK_INT(code, CAIRN_E_STORE_FULL);
+    CHECK_INT(number_in(&told, "commit_failed", "left_out", CAIRN_NOTICE_ERROR), 0);
+    size_t count = told.count;
+    CHECK_INT(cairn_enqueue(engine, &spec, 1, NULL, NULL), CAIRN_E_STORE_FULL);
+    CHECK_INT(told.count, count);
+    CHECK_INT(cairn_doctor(engine, &page, NULL), CAIRN_OK);
+    for (size_t i = 0; i < cairn_page_count(page); i++)
+        is_found |= strcmp(cairn_page_finding(page, i)->check, "disk") == 0;
+    CHECK(is_found, "doctor does not say it");
+    cairn_page_free(page);
+    cairn_close(engine);
+}
+
 TEST(a_server_that_is_lost_and_found_again_is_told)
 {
     struct told told;

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 /* The number that a query answers; 0: none. */
 static cairn_code find_number(struct store_tx *tx, enum query_number number, int64_t *ret_value,
@@ -55,6 +56,22 @@ static uint64_t size_of(struct connection *connection)
            (uint64_t)connection_int(connection, "PRAGMA page_size", 0);
 }
 
+/* By how much the file may grow: the room on its disk, or up to its own limit. */
+static void find_room(struct connection *connection, struct store_facts *facts)
+{
+    struct statvfs disk;
+    const struct sqlite_store *store = connection->store;
+    if (is_in_memory(store) || statvfs(store->path, &disk))
+        return;
+    facts->is_file = true;
+    facts->free_bytes = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+    int64_t page = connection_int(connection, "PRAGMA page_size", 0);
+    int64_t limit = store->max_page_count * page - (int64_t)facts->size_bytes +
+                    connection_int(connection, "PRAGMA freelist_count", 0) * page;
+    if (store->max_page_count && limit < facts->free_bytes)
+        facts->free_bytes = limit;
+}
+
 cairn_code sqlite_measure(struct store_tx *tx, uint64_t *ret_bytes, cairn_error *reterr)
 {
     (void)reterr;
@@ -77,6 +94,7 @@ cairn_code sqlite_inspect(struct store_tx *tx, struct store_facts *ret_facts,
     facts.size_bytes = size_of(connection);
     facts.is_unshrinkable = !is_in_memory(connection->store) &&
                             connection_int(connection, "PRAGMA auto_vacuum", 0) == 0;
+    find_room(connection, &facts);
     describe_settings(connection, &facts);
     check_damage(connection, &facts);
     *ret_facts = facts;
