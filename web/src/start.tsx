@@ -4,7 +4,7 @@
 import { useSignal } from "@preact/signals";
 import { render, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ask, asking, signOut, token, trouble, troubleUntil } from "./base/api";
+import { ask, asking, askLater, signOut, token, trouble, troubleUntil } from "./base/api";
 import { askClock, now, startClock } from "./base/clock";
 import { heardAt, isHeld, isPaused, onDigest, pause, retryAt, startLive, state } from "./base/live";
 import { go, path, query, setQuery } from "./base/place";
@@ -97,7 +97,7 @@ function useBadges(): { approvals: number; dead: number } {
     const [badges, setBadges] = useState({ approvals: 0, dead: 0 });
     useEffect(() => {
         if (!me.value) return undefined;
-        const read = () => { if (may("GET", "/v1/needs")) ask<{ approvals: number; dead: number }>("/v1/needs").then(({ approvals, dead }) => setBadges({ approvals, dead }), () => undefined); };
+        const read = () => { if (may("GET", "/v1/needs")) askLater<{ approvals: number; dead: number }>("/v1/needs").then(({ approvals, dead }) => setBadges({ approvals, dead }), () => undefined); };
         read();
         let last = Date.now();
         return onDigest((digest) => {
@@ -340,5 +340,5 @@ function App() {
 
 startClock();
 startLive();
-document.addEventListener("visibilitychange", () => { if (!document.hidden && me.value) void askClock(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden && me.value) askClock(); });
 render(<App />, document.getElementById("app")!);

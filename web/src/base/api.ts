@@ -95,19 +95,31 @@ function noteSuccess(method: string, what: string): void {
     trouble.value = null;
 }
 
-/** At most four requests in any second; a screen that a person opens may ask for its parts at once. */
-const RATE = 4, OPENING = 12, OPENING_MS = 2000;
-let sent: number[] = [], opening = OPENING, openUntil = OPENING_MS;
-path.subscribe(() => { opening = OPENING; openUntil = performance.now() + OPENING_MS; });
+/** At most four requests in any second, whatever happens.  A little longer than one: between its turn and the wire a request takes its time. */
+const RATE = 4, SECOND_MS = 1020, LOOK_MS = 25;
+/** What a person does goes first; what a screen can be read without, after those that it begins with. */
+export const FIRST = -10_000, LATE = 400;
+interface Turn { due: number; begin: () => void }
+let sent: number[] = [], waiting: Turn[] = [], timer = 0;
 
-async function turn(): Promise<void> {
-    for (;;) {
-        const now = performance.now();
-        sent = sent.filter((at) => now - at < 1000);
-        if (sent.length < RATE) { sent.push(now); return; }
-        if (opening > 0 && now < openUntil) { opening--; return; }
-        await new Promise((done) => setTimeout(done, Math.max(1, sent[0]! + 1000 - now)));
-    }
+function giveTurns(): void {
+    const now = performance.now();
+    sent = sent.filter((at) => now - at < SECOND_MS);
+    const due = waiting.filter((it) => it.due <= now).sort((a, b) => a.due - b.due).slice(0, RATE - sent.length);
+    waiting = waiting.filter((it) => !due.includes(it));
+    for (const it of due) { sent.push(now); it.begin(); }
+    timer = waiting.length ? setTimeout(giveTurns, LOOK_MS) as unknown as number : 0;
+}
+
+/** Waits for its turn, `late` milliseconds behind those that are asked now; one that is given up needs none. */
+export function turn(signal: AbortSignal, late = 0): Promise<void> {
+    return new Promise((begin, left) => {
+        if (signal.aborted) { left(new DOMException("left", "AbortError")); return; }
+        const mine = { due: performance.now() + late, begin };
+        waiting.push(mine);
+        signal.addEventListener("abort", () => { waiting = waiting.filter((it) => it !== mine); left(new DOMException("left", "AbortError")); });
+        if (!timer) { timer = -1; queueMicrotask(giveTurns); }
+    });
 }
 
 export function headers(more: Record<string, string> = {}): Record<string, string> {
@@ -135,23 +147,22 @@ export function stopAsking(): void {
     for (const it of underWay) it.abort();
 }
 
-/** The answer's text, so that no digit is lost. */
-export async function askText(method: string, target: string, body?: string, signal?: AbortSignal): Promise<string> {
+/** `late`: see turn().  `onSent` is called as it goes out. */
+export interface Manner { late?: number; onSent?: () => void }
+
+async function request(method: string, target: string, own: AbortController, { late, onSent }: Manner, body?: string): Promise<string> {
     const what = `${method} ${target.split("?")[0] ?? ""}`;
-    const own = new AbortController(), leave = () => own.abort();
-    asking.value++;
-    if (method === "GET") underWay.add(own);
-    signal?.addEventListener("abort", leave);
+    const isAwaited = (late ?? 0) <= 0;                 // nobody waits for what comes later
+    if (isAwaited) asking.value++;
     try {
-        if (method === "GET") await turn();
-        if (signal?.aborted) leave();
-        const response = await fetch(apiUrl(target), {
-            method, headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }), cache: "no-store",
-            ...(body === undefined ? {} : { body }), signal: own.signal,
-        }).catch((reason: unknown) => {
-            if (signal?.aborted) throw reason;
-            if (own.signal.aborted) throw new ApiError("stopped", "The question was given up.", "", "", 0, what);
-            throw new ApiError("unreachable", "the server does not answer", "", "", 0, what);
+        const response = await turn(own.signal, late).then(() => {
+            onSent?.();
+            return fetch(apiUrl(target), {
+                method, headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }), cache: "no-store",
+                ...(body === undefined ? {} : { body }), signal: own.signal,
+            });
+        }).catch(() => {
+            throw own.signal.aborted ? new ApiError("stopped", "The question was given up.", "", "", 0, what) : new ApiError("unreachable", "the server does not answer", "", "", 0, what);
         });
         if (!response.ok) throw await failure(response, what);
         noteSuccess(method, what);
@@ -164,15 +175,49 @@ export async function askText(method: string, target: string, body?: string, sig
         }
         throw reason;
     } finally {
-        asking.value--;
-        underWay.delete(own);
-        signal?.removeEventListener("abort", leave);
+        if (isAwaited) asking.value--;
     }
 }
 
-export async function ask<T>(target: string, signal?: AbortSignal): Promise<T> {
-    return JSON.parse(await askText("GET", target, undefined, signal)) as T;
+interface Question { text: Promise<string>; own: AbortController; users: number }
+/** Those that wait for their turn, and those that were sent. */
+const open = new Map<string, Question>(), away = new Map<string, Promise<unknown>>();
+
+async function question(target: string, own: AbortController, manner: Manner): Promise<string> {
+    await away.get(target)?.catch(() => undefined);
+    const onSent = () => { open.delete(target); away.set(target, it); manner.onSent?.(); }, it = request("GET", target, own, { ...manner, onSent });
+    try { return await it; } finally { underWay.delete(own); if (away.get(target) === it) away.delete(target); if (open.get(target)?.own === own) open.delete(target); }
 }
+
+/** One at a time of each; who asks for what waits for its turn already is given the same answer. */
+function askOnce(target: string, signal: AbortSignal | undefined, manner: Manner): Promise<string> {
+    if (signal?.aborted) return Promise.reject(new DOMException("left", "AbortError"));
+    let it = open.get(target);
+    if (!it) {
+        const own = new AbortController();
+        it = { own, users: 0, text: question(target, own, manner) };
+        open.set(target, it);
+        underWay.add(own);
+    }
+    const mine = it;
+    mine.users++;
+    return new Promise((done, failed) => {
+        const leave = () => { failed(new DOMException("left", "AbortError")); if (--mine.users) return; if (open.get(target) === mine) open.delete(target); mine.own.abort(); };
+        signal?.addEventListener("abort", leave);
+        mine.text.then(done, failed).finally(() => signal?.removeEventListener("abort", leave));        // a screen asks for hours
+    });
+}
+
+/** The answer's text, so that no digit is lost. */
+export const askText = (method: string, target: string, body?: string, signal?: AbortSignal, manner: Manner = {}): Promise<string> =>
+    method === "GET" ? askOnce(target, signal, manner) : request(method, target, new AbortController(), { late: FIRST }, body);
+
+export async function ask<T>(target: string, signal?: AbortSignal, manner?: Manner): Promise<T> {
+    return JSON.parse(await askText("GET", target, undefined, signal, manner)) as T;
+}
+
+/** What can come a moment later. */
+export const askLater = <T>(target: string, signal?: AbortSignal): Promise<T> => ask<T>(target, signal, { late: LATE });
 
 /** The body is an object, or a text that is JSON already. */
 export async function send<T>(method: string, target: string, body?: object | string): Promise<T> {

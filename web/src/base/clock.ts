@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { signal } from "@preact/signals";
-import { ask } from "./api";
+import { ask, LATE } from "./api";
 
 /** What the store's clock is ahead of this browser's. */
 export const skew = signal(0);
@@ -11,15 +11,18 @@ export const now = signal(Date.now());
 
 const ASK_MS = 5 * 60_000, AHEAD_MS = 500, BEHIND_MS = 30_000;
 
-export async function askClock(): Promise<void> {
-    try {
-        const before = Date.now();
-        const answer = await ask<{ now: string }>("/v1/clock");
-        if (isVirtual.value) stoodAt = Date.parse(answer.now);
-        else skew.value = Date.parse(answer.now) - (before + Date.now()) / 2;
-        tick();
-    } catch { /* the role may not ask; then this browser's clock counts */ }
+/** The store's clock, of an answer that says what it was. */
+export async function timed<T extends { now: string }>(target: string): Promise<T> {
+    let sentAt = Date.now();
+    const answer = await ask<T>(target, undefined, { late: LATE, onSent: () => { sentAt = Date.now(); } });
+    if (isVirtual.value) stoodAt = Date.parse(answer.now);
+    else skew.value = Date.parse(answer.now) - (sentAt + Date.now()) / 2;
+    tick();
+    return answer;
 }
+
+/** The role may not ask; then this browser's clock counts. */
+export const askClock = (): void => void timed("/v1/clock").catch(() => undefined);
 
 /** A moment of the store's clock that has just come with the news. */
 export function heard(at: string): void {
@@ -28,7 +31,7 @@ export function heard(at: string): void {
     const ahead = ms - Date.now() - skew.value;
     if (isVirtual.value) stoodAt = Math.max(stoodAt, ms);
     else if (ahead > AHEAD_MS) skew.value = ms - Date.now();
-    else if (ahead < -BEHIND_MS) void askClock();        // or the news is late
+    else if (ahead < -BEHIND_MS) askClock();        // or the news is late
     tick();
 }
 
@@ -47,5 +50,5 @@ export function setVirtual(at: string): void {
 
 export function startClock(): void {
     setInterval(() => { if (!document.hidden) tick(); }, 1000);
-    setInterval(() => { if (!document.hidden) void askClock(); }, ASK_MS);
+    setInterval(() => { if (!document.hidden) askClock(); }, ASK_MS);
 }

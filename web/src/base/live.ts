@@ -5,7 +5,7 @@
 // The tab that holds the lock reads the stream and tells the others.  A server that sends no digests
 // sends events; digests are then made of them here.
 import { signal } from "@preact/signals";
-import { apiUrl, headers, token } from "./api";
+import { apiUrl, headers, LATE, token, turn } from "./api";
 import { heard } from "./clock";
 import { isLiveWanted } from "./settings";
 
@@ -110,8 +110,8 @@ const sleep = (ms: number, signal: AbortSignal) => new Promise<void>((done) => {
 
 let lastId = "", reading = false;
 
-const open = (target: string, from: string, signal: AbortSignal): Promise<Response> =>
-    fetch(apiUrl(target), { headers: headers(from ? { "Last-Event-ID": from } : {}), cache: "no-store", signal });
+const open = async (target: string, from: string, signal: AbortSignal): Promise<Response> =>
+    turn(signal, LATE).then(() => fetch(apiUrl(target), { headers: headers(from ? { "Last-Event-ID": from } : {}), cache: "no-store", signal }));
 
 type How = "again" | "poll";
 

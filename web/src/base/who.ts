@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { signal } from "@preact/signals";
 import { ApiError, ask, onForbidden } from "./api";
-import { askClock, setVirtual } from "./clock";
+import { askClock, setVirtual, timed } from "./clock";
 import { byName } from "./settings";
 import type { About, Me } from "./types";
 
@@ -17,16 +17,18 @@ async function describedRoutes(): Promise<string[]> {
         Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, "{}")}`));
 }
 
+/** Which buttons there are is known first; what the server is, with its clock, comes behind the screen that is shown. */
 export async function askWho(): Promise<void> {
-    const isMissing = (reason: unknown) => reason instanceof ApiError && reason.code === "not_found";
-    const [who, what] = await Promise.allSettled([ask<Me>("/v1/me"), ask<About>("/v1/about")]);
-    if (who.status === "fulfilled") me.value = who.value;
-    else if (isMissing(who.reason)) me.value = { name: null, role: "operate", auth: "none", may: await describedRoutes() };
-    if (what.status === "fulfilled") {
-        about.value = what.value;
-        if (what.value.clock === "virtual") setVirtual(what.value.now);
+    try { me.value = await ask<Me>("/v1/me"); }
+    catch (reason) {
+        if (!(reason instanceof ApiError)) throw reason;
+        if (reason.code !== "not_found") return;
+        me.value = { name: null, role: "operate", auth: "none", may: await describedRoutes() };
     }
-    await askClock();
+    await timed<About>("/v1/about").then((what) => {
+        about.value = what;
+        if (what.clock === "virtual") setVirtual(what.now);
+    }, askClock);
 }
 
 /** A role may have changed since it was asked for: buttons that it no longer allows go away. */
@@ -44,7 +46,8 @@ export function may(method: string, route: string): boolean {
     return !!who && who.may.includes(`${method} ${route.replace(/\{[^}]*\}/g, "{}")}`);
 }
 
-export const hasFeature = (name: string): boolean => about.value?.features.includes(name) ?? false;
+/** Until the server has said so, it has all that this page knows. */
+export const hasFeature = (name: string): boolean => about.value?.features.includes(name) ?? true;
 
 /** The name that goes with an action. */
 export const actor = (): string => me.value?.name || byName.value;

@@ -10,6 +10,7 @@ import { actor, may } from "../base/who";
 import { member, rawOf, scan } from "../base/scan";
 import { atCli, existingCli, existingField, existingOf, startForm } from "./start";
 import { sheet, type Field, type Meanwhile, type SheetSpec, type Values } from "./sheet";
+import { ACTION_NAMES } from "./why";
 
 type Subject = Pick<InstanceRow, "id" | "key" | "status" | "workflow" | "version">;
 
@@ -137,12 +138,6 @@ export function instanceActions(status: string, { isMismatched = false, isElemen
     });
 }
 
-export const ACTION_NAMES: Record<string, string> = {
-    signal: "Signal", retry: "Retry", resume: "Resume", "resume-force": "Accept new code", pause: "Pause", cancel: "Cancel", abort: "Abort", restart: "Restart", rerun: "Rerun", limit: "Limits",
-    "start-again": "Start again", approve: "Approve", reject: "Reject", requeue: "Requeue", "job-cancel": "Cancel", "job-retry": "Retry", "job-delete": "Delete",
-    "type-enable": "Switch on", workers: "Workers", about: "About", doctor: "Doctor", start: "Start", edit: "Edit and requeue", force: "Accept new code",
-};
-
 const RERUN = "/v1/instances/{id}/rerun";
 export const mayRerun = (): boolean => may("POST", RERUN);
 
@@ -227,7 +222,7 @@ export async function requeue(record: string, step: string, isEdited: boolean, d
     sheet.value = spec;
 }
 
-export { startForm };
+export { ACTION_NAMES, startForm };
 
 export async function startAgain(it: Subject): Promise<void> {
     startForm(it.workflow, it.version, await rawMember(`/v1/instances/${it.id}`, "input"));

@@ -7,8 +7,14 @@ import { here } from "../base/place";
 import { visible } from "../base/text";
 import type { Why, WhyAction, WhyRow } from "../base/types";
 import { may } from "../base/who";
-import { ACTION_NAMES } from "./actions";
 import { Copy, Id, Text, Time, Until } from "./bits";
+
+/** Here, and not beside the actions themselves: lists show reasons, and the sheets of actions are loaded when they are first needed. */
+export const ACTION_NAMES: Record<string, string> = {
+    signal: "Signal", retry: "Retry", resume: "Resume", "resume-force": "Accept new code", pause: "Pause", cancel: "Cancel", abort: "Abort", restart: "Restart", rerun: "Rerun", limit: "Limits",
+    "start-again": "Start again", approve: "Approve", reject: "Reject", requeue: "Requeue", "job-cancel": "Cancel", "job-retry": "Retry", "job-delete": "Delete",
+    "type-enable": "Switch on", workers: "Workers", about: "About", doctor: "Doctor", start: "Start", edit: "Edit and requeue", force: "Accept new code",
+};
 
 /** Times within a text of the server, such as the reason of a child. */
 const TIMES = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;

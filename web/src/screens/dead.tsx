@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useRef, useState } from "preact/hooks";
-import { ask, askText } from "../base/api";
+import { ask, askLater, askText } from "../base/api";
 import { useAsk, useNews, withRaw, type Raw } from "../base/ask";
 import { merged } from "../base/patch";
 import { here, query, setQuery } from "../base/place";
@@ -165,8 +165,8 @@ export default function Dead() {
     const groups = useAsk<Groups>(!hasGroups ? null : `/v1/errors?of=${of}${workflow && of !== "jobs" ? `&workflow=${encodeURIComponent(workflow)}` : ""}`, async (target, signal) => ({ ...await ask<Groups>(target, signal), of: target.split(/[=&]/)[1]! }));
     // Those of the tab before stay in the answer until the next one is there; they are no rows of this one.
     const found = groups.data?.of === of ? groups.data : null;
-    const instances = useAsk<{ counts: Counts }>(may("GET", "/v1/instances/counts") ? "/v1/instances/counts" : null);
-    const jobs = useAsk<{ counts: Counts }>(may("GET", "/v1/jobs/counts") ? "/v1/jobs/counts" : null);
+    const instances = useAsk<{ counts: Counts }>(may("GET", "/v1/instances/counts") ? "/v1/instances/counts" : null, askLater);
+    const jobs = useAsk<{ counts: Counts }>(may("GET", "/v1/jobs/counts") ? "/v1/jobs/counts" : null, askLater);
     const [open, setOpen] = useState<ReadonlySet<string> | null>(null);
     useFailures(() => { groups.again(); instances.again(); jobs.again(); }, 3000);
     const record = one(query.value, "record"), chosen = one(query.value, "group"), items = (found?.items ?? []).filter((it) => !chosen || it.group === chosen), first = items.slice(0, 3).map((it) => it.group);

@@ -25,13 +25,15 @@ import { WhyBox, whyEveryMs } from "../parts/why";
 import { Outline } from "../parts/outline";
 import { Tags } from "./instances";
 
-async function allSteps(id: string, signal: AbortSignal): Promise<StepRow[]> {
+/** `show` is given what has been read so far: thousands of steps take some seconds. */
+async function allSteps(id: string, signal: AbortSignal, show: (some: StepRow[]) => void): Promise<StepRow[]> {
     let items: StepRow[] = [], cursor = "";
     do {
         const page = await ask<Page<StepRow>>(`/v1/instances/${id}/steps?view=row&limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`, signal);
         items = [...items, ...page.items];
         cursor = page.next ?? "";
-    } while (cursor && items.length < 20_000);
+        if (cursor && !signal.aborted) show(items);
+    } while (cursor && items.length < STEPS_MAX);
     return items;
 }
 
@@ -138,7 +140,7 @@ function SameError({ it }: { it: InstanceType }) {
 /** Of actions whose names are much alike: what each begins, in a few words. */
 const HINTS: Record<string, string> = { abort: "stops it, and undoes nothing", restart: "this one, from its first input", rerun: "a new one, with this or another input", "start-again": "the form for a new one, filled with this input" };
 
-const STEPS_MS = 10_000;
+const STEPS_MS = 10_000, STEPS_MAX = 50_000, ENDED = new Set(["completed", "failed", "cancelled", "aborted"]);
 const NO_WHYS: Why[] = [];
 
 const MARKS: Record<string, string> = { failed: "✗ ", dlq: "✗ ", completed: "✓ ", running: "● ", waiting_signal: "… ", paused: "‖ ", compensating: "↩ " };
@@ -173,14 +175,19 @@ function useSubject(id: string, instance: { data: InstanceType | null; set: (it:
 
 export default function Instance({ id }: { id: string }) {
     const instance = useAsk<InstanceType>(`/v1/instances/${id}`);
-    const steps = useAsk<StepRow[]>(id, (it, signal) => allSteps(it, signal));
-    const whys = useAsk<{ items: Why[] }>(may("GET", "/v1/instances/{id}/why") ? `/v1/instances/${id}/why` : null);
+    const isRead = useRef(false), steps = useAsk<StepRow[]>(id, async (it, signal) => {
+        const all = await allSteps(it, signal, (some) => { if (!isRead.current) steps.set(some); });
+        isRead.current = true;
+        return all;
+    });
+    const it = instance.data, isEnded = !!it && ENDED.has(it.status);
+    // One that has ended says how in one sentence, which came with it.
+    const whys = useAsk<{ items: Why[] }>(it && !isEnded && may("GET", "/v1/instances/{id}/why") ? `/v1/instances/${id}/why` : null);
     const [count, setCount] = useState(0);
     const reload = () => { instance.again(); steps.again(); whys.again(); setCount((it) => it + 1); };
     useNews((digest) => digest.instances.includes(id), reload, hasFeature("digest") ? STEPS_MS : 1000);
     useEvery(whyEveryMs(whys.data?.items ?? []), whys.again);
     useSubject(id, instance, steps, () => { instance.again(); whys.again(); setCount((it) => it + 1); });
-    const it = instance.data;
     const hasOwner = !!it?.parent || (!!it?.source && it.workflow.includes(":"));
     const owner = useAsk<{ row: InstanceRow | undefined }>(hasOwner ? `${it!.parent ?? ""} ${it!.source ?? ""}` : null, (_, signal) => ownerOf(it!, signal));
     const parent = owner.data?.row, map = mapOf(it, parent), flowName = map === null ? it?.workflow ?? "" : parent!.workflow;

@@ -1,14 +1,13 @@
 // instances.tsx - which instances, and what do they wait for?
 //
 // SPDX-License-Identifier: Apache-2.0
-import { ask } from "../base/api";
+import { ask, askLater } from "../base/api";
 import { useAsk } from "../base/ask";
 import { query, setQuery } from "../base/place";
 import { one, writeQuery } from "../base/query";
 import { oneLine, visible } from "../base/text";
 import type { InstanceRow, Page, Workflow } from "../base/types";
 import { hasFeature, may } from "../base/who";
-import { startForm } from "../parts/actions";
 import { Copy, Id, Status, Text, Time, Took } from "../parts/bits";
 import { NameFilter, StatusFilter, TagFilter, TextFilter, TimeFilter } from "../parts/list";
 import { ListScreen, NewStore, type Column, type View } from "../parts/listscreen";
@@ -66,20 +65,21 @@ export async function pickAndStart(): Promise<void> {
         send: async (values) => {
             const name = values["workflow"]!;
             const version = Math.max(...page.items.filter((it) => it.name === name).map((it) => it.version));
-            setTimeout(() => void startForm(name, version));
+            const { startForm } = await import("../parts/start");
+            setTimeout(() => startForm(name, version));
             return null;
         },
     };
 }
 
 export default function Instances() {
-    const workflows = useAsk<Page<Workflow>>("/v1/workflows?limit=1000");
+    const workflows = useAsk<Page<Workflow>>("/v1/workflows?limit=1000", askLater);
     const names = [...new Set(workflows.data?.items.map((it) => it.name) ?? [])];
-    const canStart = may("POST", "/v1/instances") && names.length > 0;
+    const canStart = may("POST", "/v1/instances") && (!workflows.data || names.length > 0);
     return (
         <ListScreen<InstanceRow> kind="instances" title="Instances" row="instance-row" views={VIEWS} filters={FILTERS} columns={COLUMNS} label={(row) => row.key ?? row.id}
             bar={(rows) => <><StatusFilter statuses={STATUSES} /><NameFilter name="workflow" label="workflow" id="filter-workflow" options={names} />{hasFeature("tags") && <TagFilter />}<TimeFilter /><RootsFilter rows={rows} /><TextFilter /></>}
             action={canStart && <button type="button" class="primary" data-testid="action-start" onClick={() => void pickAndStart()}>Start</button>}
-            empty={<NewStore>{canStart && <button type="button" onClick={() => void pickAndStart()}>Start an instance</button>}</NewStore>} />
+            empty={<NewStore>{canStart && workflows.data && <button type="button" onClick={() => void pickAndStart()}>Start an instance</button>}</NewStore>} />
     );
 }

@@ -2,13 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import { ApiError, apiUrl, signIn } from "../base/api";
+import { apiUrl, signIn } from "../base/api";
 import { useAsk, useEvery, useNews } from "../base/ask";
 import { base, query } from "../base/place";
 import { one } from "../base/query";
 import { grouped } from "../base/text";
 import type { Page, Schemas, TypeRow, WorkerRow } from "../base/types";
-import { askWho, may } from "../base/who";
+import { may } from "../base/who";
 import { typeAction } from "../parts/actions";
 import { Command, Copy, Empty, Failure, Loading, Text, Time } from "../parts/bits";
 import { Icon } from "../parts/icons";
@@ -85,7 +85,6 @@ export function SignIn() {
         if (response.status === 401) { setError("This token is not known."); return; }
         signIn(text.trim(), isKept);
         const next = one(query.value, "next");
-        await askWho().catch((reason: unknown) => { if (!(reason instanceof ApiError)) throw reason; });
         location.replace(next.startsWith(base.pathname) ? new URL(next, location.origin) : base);
     };
     return (

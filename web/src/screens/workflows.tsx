@@ -211,6 +211,19 @@ function Handlers({ name, plan }: { name: string; plan: Element[] }) {
     );
 }
 
+function Recent({ name }: { name: string }) {
+    const recent = useAsk<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&limit=20&view=row`);
+    useNews((digest) => digest.instances.length > 0, recent.again, 5000);
+    if (recent.error && !recent.data) return <Failure error={recent.error} again={recent.again} />;
+    if (!recent.data) return <Loading />;
+    if (!recent.data.items.length) return <Empty reason="none"><p>No instance has been started.</p></Empty>;
+    return (
+        <div class="table-wrap"><table class="rows"><tbody>{recent.data.items.map((row) => (
+            <tr key={row.id} data-testid="instance-row" data-id={row.id} data-status={row.status}><td class="c-status"><Status status={row.status} /></td><td class="c-key"><a class="row-link" href={`instances/${row.id}`}><Text text={row.key ?? `…${row.id.slice(-8)}`} /></a></td><td class="c-flow muted">v{row.version}</td><td class="c-why clip">{row.why && <WhyLine why={row.why} />}</td><td class="right c-time"><Time at={row.created_at} /></td></tr>))}</tbody></table>
+            <p class="below"><a href={`instances?workflow=${encodeURIComponent(name)}`}>All instances of <Text text={name} /></a></p></div>
+    );
+}
+
 const withDefinition = withRaw<WorkflowType>("definition");
 
 async function versionsOf(target: string, signal: AbortSignal): Promise<{ version: number }[]> {
@@ -222,8 +235,6 @@ export function Workflow({ name, version, kind }: { name: string; version: strin
     const number = version === "latest" ? "0" : version;
     const flow = useAsk<WorkflowType & Raw>(`/v1/workflows/${encodeURIComponent(name)}/${number}`, withDefinition);
     const versions = useAsk<{ version: number }[]>(name, versionsOf);
-    const recent = useAsk<Page<InstanceRow>>(`/v1/instances?workflow=${encodeURIComponent(name)}&limit=20&view=row`);
-    useNews((digest) => digest.instances.length > 0, recent.again, 5000);
     const plan = useMemo(() => readPlan((flow.data?.definition as { steps?: unknown } | undefined)?.steps), [flow.data]), drawn = useMemo(() => opened(plan), [plan]);
     if (flow.error && !flow.data) return flow.error.code === "not_found" ? <section class="empty" data-testid="error" data-code="not_found"><h1>There is no {kind} <Text text={name} />{version !== "latest" && ` v${version}`}.</h1><p><a href={`${kind}s`}>All {kind}s</a></p></section> : <Failure error={flow.error} again={flow.again} />;
     if (!flow.data) return <Loading />;
@@ -248,9 +259,7 @@ export function Workflow({ name, version, kind }: { name: string; version: strin
             {tab === "grid" && <Grid name={name} version={it.version} />}
             {tab === "file" && <div data-testid="definition"><Outline plan={plan} /><h3>As it is kept</h3><Json text={it.raw["definition"]!} name={`${name}-${it.version}`} /></div>}
             {tab === "handlers" && <Handlers name={name} plan={plan} />}
-            {tab === "instances" && (!recent.data ? <Loading /> : !recent.data.items.length ? <Empty reason="none"><p>No instance has been started.</p></Empty> : <div class="table-wrap"><table class="rows"><tbody>{recent.data.items.map((row) => (
-                <tr key={row.id} data-testid="instance-row" data-id={row.id} data-status={row.status}><td class="c-status"><Status status={row.status} /></td><td class="c-key"><a class="row-link" href={`instances/${row.id}`}><Text text={row.key ?? `…${row.id.slice(-8)}`} /></a></td><td class="c-flow muted">v{row.version}</td><td class="c-why clip">{row.why && <WhyLine why={row.why} />}</td><td class="right c-time"><Time at={row.created_at} /></td></tr>))}</tbody></table>
-                <p class="below"><a href={`instances?workflow=${encodeURIComponent(name)}`}>All instances of <Text text={name} /></a></p></div>)}
+            {tab === "instances" && <Recent name={name} />}
         </section>
     );
 }
