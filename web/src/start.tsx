@@ -226,7 +226,7 @@ function Banner() {
 
 /** The text behind an element, also on focus and on tap. */
 function Tips() {
-    const [tip, setTip] = useState<{ text: string; x: number; y: number } | null>(null);
+    const [tip, setTip] = useState<{ text: string; x: number; y: number } | null>(null), isShown = useRef(false);
     useEffect(() => {
         const show = (target: EventTarget | null) => {
             const element = target instanceof Element ? target.closest("[title], [data-tip]") : null, text = element?.getAttribute("title") ?? element?.getAttribute("data-tip");
@@ -243,9 +243,12 @@ function Tips() {
         addEventListener("focusout", hide);
         addEventListener("pointerup", onUp);
         addEventListener("scroll", hide, { passive: true });
-        addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
-        return () => { removeEventListener("pointerover", onOver); removeEventListener("focusin", onFocus); removeEventListener("focusout", hide); removeEventListener("pointerup", onUp); removeEventListener("scroll", hide); };
+        // It is what Esc closes first; only the next one leaves the screen.
+        const onEscape = (event: KeyboardEvent) => { if (event.key === "Escape" && isShown.current) { event.stopPropagation(); hide(); } };
+        addEventListener("keydown", onEscape, true);
+        return () => { removeEventListener("pointerover", onOver); removeEventListener("focusin", onFocus); removeEventListener("focusout", hide); removeEventListener("pointerup", onUp); removeEventListener("scroll", hide); removeEventListener("keydown", onEscape, true); };
     }, []);
+    isShown.current = !!tip;
     return tip && <div class="tip" role="tooltip" data-testid="tip" style={{ left: `${tip.x}px`, top: `${tip.y}px` }}>{tip.text}</div>;
 }
 

@@ -65,7 +65,7 @@ export function Payload({ id, title, text, name, none = "–" }: { id: string; t
 
 /** From a route of its own, if the server has one; `count` says that it may have changed. */
 export function RemotePayload({ id, title, route, size, name, none = "–", otherwise }: { id: string; title: string; route: string; size: number | null | undefined; name: string; none?: string; otherwise: (signal: AbortSignal) => Promise<string> }) {
-    const hasRoute = may("GET", route.replace(/\/[0-9a-f-]{36}\//, "/{id}/").replace(/\/dlq\/\d+\//, "/dlq/{id}/"));
+    const hasRoute = may("GET", route.replace(/\/[0-9a-f-]{36}(\.\d+)?\//, "/{id}/").replace(/\/dlq\/\d+\//, "/dlq/{id}/"));
     return <section data-testid={id}><h3>{title}</h3>{size === 0 ? <p class="muted">{none}</p> : <RemoteJson load={hasRoute ? (signal) => askText("GET", route, undefined, signal) : otherwise} size={size} name={name} />}</section>;
 }
 

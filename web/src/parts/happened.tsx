@@ -144,12 +144,13 @@ export function Logs({ id, count, isRunning }: { id: string; count: number; isRu
     useEvery(isFollowing && isRunning ? LOGS_MS : 0, page.newer);           // a line by itself is no event
     const level = one(query.value, "level"), step = one(query.value, "of"), attempt = one(query.value, "attempt");
     const items = page.items.filter((it) => (!level || it.level === level) && (!step || it.step === step) && (!attempt || String(it.attempt) === attempt) && (!text || it.message.toLowerCase().includes(text.toLowerCase())));
-    // Sticks to the end only while the end is seen.
+    // Sticks to the end only while the end is seen: what counts is where it was before lines were added, however many.
+    const isAtEnd = useRef(false), look = () => { isAtEnd.current = !!end.current && end.current.getBoundingClientRect().top < innerHeight + 200; };
     useEffect(() => {
-        const element = end.current;
-        if (!element || !isFollowing || !count) return;
-        if (element.getBoundingClientRect().top < innerHeight + 200) element.scrollIntoView({ block: "nearest" });
+        if (isAtEnd.current && isFollowing && count) end.current?.scrollIntoView({ block: "nearest" });
+        look();
     }, [items.length]);
+    useEffect(() => { addEventListener("scroll", look, { passive: true }); return () => removeEventListener("scroll", look); }, []);
     if (page.error && !page.items.length) return <Failure error={page.error} again={page.again} />;
     if (page.isAsking && !page.items.length) return <Loading />;
     if (!page.items.length) return <div data-testid="logs"><Empty reason="none"><p>It has logged nothing.</p></Empty></div>;
