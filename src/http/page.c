@@ -353,7 +353,7 @@ static struct MHD_Response *find(const struct ui *ui, const struct ui_request *r
     char name[200];
     bool is_index = is_screen(path, len);
     if (ui->folder) {
-        if (len >= sizeof name)
+        if (len >= sizeof name && !is_index) /* screens are named as people name workflows */
             return NULL;
         snprintf(name, sizeof name, "%.*s", (int)len, path);
         *ret_status = 200;

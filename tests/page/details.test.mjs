@@ -347,6 +347,37 @@ shared("a step's payloads come from routes of their own", async (server, { page,
     await server.complete(await server.claim("own.ship"), {});
 });
 
+scenario("names of 256 characters: grid, handlers and lists stay within the screen, and say them whole", async (server, { page, id, open, visit }) => {
+    const long = (text) => `${text}${"x".repeat(256)}`.slice(0, 256), workflow = long("flow_"), step = long("step_"), place = `workflows/${encodeURIComponent(workflow)}`;
+    await deploy(server, JSON.stringify({ workflow, version: 1, steps: [{ step, handler: long("handler.") }, { human: "asks" }] }));
+    for (let n = 0; n < 25; n++) await server.must("POST", "/v1/instances", { workflow, key: long(`key-${n}-`) });
+    const isWithin = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+    for (const width of [1280, 800, 390]) {
+        await page.setViewportSize({ width, height: 800 });
+        await (width === 1280 ? open : visit)(`${place}/1?tab=grid`);
+        await becomes(() => id("grid-cell").count(), 50);
+        await becomes(isWithin, true, `grid at ${width}`);
+        const head = page.locator("[data-testid=grid] tbody th").first();
+        assert.equal(await head.getAttribute("title"), step);
+        // The names stay when one goes to the newest.
+        const newest = id("grid-cell").nth(24);
+        await newest.scrollIntoViewIfNeeded();
+        const [name, cell] = [await head.boundingBox(), await newest.boundingBox()];
+        assert.ok(name.x >= 0 && name.x + name.width <= cell.x + 1 && cell.x + cell.width <= width, `at ${width}: ${JSON.stringify([name, cell])}`);
+        for (const [path, sign, last] of [[`${place}/1?tab=handlers`, "handler-row", "td:last-child"], ["workflows", "workflow-row", "[data-testid=action-start]"]]) {
+            await visit(path);
+            const end = id(sign).first().locator(last);
+            await seen(end);
+            await becomes(isWithin, true, `${path} at ${width}`);
+            const box = await end.boundingBox();
+            assert.ok(box.x + box.width <= width, `${path} at ${width}: its end is at ${box.x + box.width}`);
+        }
+    }
+    // Loaded again, however long the address is.
+    await page.goto(`${server.page}${place}/1?tab=grid`);
+    await seen(id("grid"));
+});
+
 scenario("20,000 events: a page at a time from either end, all of them for the timeline when asked for", async (server, { page, id, open }) => {
     await server.must("POST", "/v1/workflows", { function: "endless", version: 1 });
     const instance = await start(server, "{}", "endless", "endless");

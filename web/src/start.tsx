@@ -83,7 +83,7 @@ function Screen() {
         const found = pattern.exec(place);
         if (found) { return <Titled title={title}>{draw(found.slice(1).map(decoded))}</Titled>; }
     }
-    return <section class="empty" data-testid="error" data-code="not_found"><h1>There is no screen here.</h1><p><a href=".">Overview</a></p></section>;
+    return <Titled title="No screen"><section class="empty" data-testid="error" data-code="not_found"><h1>There is no screen here.</h1><p><a href=".">Overview</a></p></section></Titled>;
 }
 
 function Titled({ title, children }: { title: string; children: ComponentChildren }) {

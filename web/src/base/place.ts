@@ -30,6 +30,9 @@ export function go(to: string, how: "push" | "replace" = "push"): void {
     if (isOther && how === "push") scrollTo(0, 0);
 }
 
+/** A name as the last part of an address: one with a dot would be taken for a file when it is loaded anew. */
+export const lastPart = (name: string): string => encodeURIComponent(name).replaceAll(".", "%2E");
+
 /** This screen with other parameters. */
 export const here = (changes: Record<string, string | string[] | null>): string =>
     path.value + writeQuery(changed(query.value, changes));

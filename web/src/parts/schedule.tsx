@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask, send } from "../base/api";
 import { cronWords } from "../base/cron";
-import { go } from "../base/place";
+import { go, lastPart } from "../base/place";
 import { quoted } from "../base/text";
 import { durationMs, exactDuration } from "../base/time";
 import type { Page, Schedule, ScheduleRun, WorkflowSummary } from "../base/types";
@@ -103,7 +103,7 @@ export async function scheduleForm(it: Schedule | null, done: () => void): Promi
         fields: fieldsOf(it, input, page?.items.map((flow) => flow.name) ?? []), cli: (values) => commandOf(it?.name ?? values["name"] ?? "", values),
         send: async (values) => {
             const name = it?.name ?? values["name"]!.trim(), answer = await send<Schedule>("PUT", routeOf(name), bodyOf(values));
-            if (!it) go(`schedules/${encodeURIComponent(name)}`);
+            if (!it) go(`schedules/${lastPart(name)}`);
             return { text: `${it ? "Changed" : "Made"}: ${answer.name}` };
         },
     };

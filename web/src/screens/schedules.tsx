@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { ask, askText } from "../base/api";
 import { useAsk, useEvery, useNews } from "../base/ask";
 import { now } from "../base/clock";
-import { go } from "../base/place";
+import { go, lastPart } from "../base/place";
 import { member, rawOf, scan } from "../base/scan";
 import { oneLine, words } from "../base/text";
 import type { Page, Schedule as ScheduleType, ScheduleRun, Schemas } from "../base/types";
@@ -105,7 +105,7 @@ export function Schedules() {
             ) : (
                 <div class="table-wrap"><table class="rows"><thead><tr><th>name</th><th>state</th><th>starts</th><th class="wide">when</th><th class="right">next</th><th>last runs</th><th /></tr></thead><tbody>{list.data.map((it) => (
                     <tr key={it.name} data-testid="schedule-row" data-id={it.name} data-status={it.paused ? "paused" : "on"}>
-                        <td class="c-key"><a class="row-link" href={`schedules/${encodeURIComponent(it.name)}`}><Text text={it.name} /></a></td>
+                        <td class="c-key"><a class="row-link" href={`schedules/${lastPart(it.name)}`}><Text text={it.name} /></a></td>
                         <td><State it={it} /></td><td data-label="starts"><Target it={it} /></td><td class="c-when"><When it={it} /></td>
                         <td class="right" data-label="next" data-testid="schedule-next"><Time at={it.next_at} /></td><td data-label="runs"><Dots runs={it.runs} />{it.last_at && <span class="muted"> <Time at={it.last_at} /></span>}</td>
                         <td class="right nowrap c-buttons"><Buttons it={it} done={list.again} /></td>

@@ -8,7 +8,7 @@ import { changes } from "../base/changes";
 import { eachElement, opened, readPlan, type Element } from "../base/layout";
 import { go, here, query, setQuery } from "../base/place";
 import { one, writeQuery } from "../base/query";
-import { grouped, plural, words } from "../base/text";
+import { grouped, plural, visible, words } from "../base/text";
 import { duration } from "../base/time";
 import type { Counts, Grid as GridType, InstanceRow, Page, TypeRow, WorkerRow, Workflow as WorkflowType, WorkflowSummary } from "../base/types";
 import { may } from "../base/who";
@@ -182,7 +182,7 @@ function Grid({ name, version }: { name: string; version: number }) {
     return (
         <div class="card scroll"><table class="grid" data-testid="grid"><thead><tr><th class="wide">step</th>{columns.map((it) => (
             <th key={it.id}><a href={`instances/${it.id}`} title={`${it.key ?? it.id}: ${words(it.status)}${it.took_ms === null ? "" : `, ${duration(it.took_ms)}`}`}><span class={`head g-${groupOf(it.status)}`} style={{ height: `${6 + 42 * ((it.took_ms ?? 0) / longest)}px` }} /><span class="hidden">{it.key ?? it.id}</span></a></th>))}</tr></thead>
-            <tbody>{grid.data.steps.map((step, row) => <tr key={step}><th class="c-key"><Text text={step} /></th>{columns.map((it) => {
+            <tbody>{grid.data.steps.map((step, row) => <tr key={step}><th class="c-key" title={visible(step)}><Text text={step} /></th>{columns.map((it) => {
                 const status = it.cells[row] ?? null, isCause = status === "rolled_back" && failedAt.get(it.id) === step, look = isCause ? "failed" : status ?? "";
                 return <td key={it.id}>{status && <a class={`cell g-${groupOf(look)}`} data-testid="grid-cell" data-id={it.id} data-step={step} data-status={status} href={`instances/${it.id}?tab=steps&step=${row}`} title={`${step} of ${it.key ?? it.id}: ${isCause ? "failed, " : ""}${words(status)}`}><Icon name={iconOf(look)} size={12} label={words(look)} /></a>}</td>;
             })}</tr>)}</tbody></table></div>
@@ -205,7 +205,7 @@ function Handlers({ name, plan }: { name: string; plan: Element[] }) {
     return (
         <div class="table-wrap"><table class="rows"><thead><tr><th class="wide">handler</th><th>of</th><th class="right">ready</th><th class="right">oldest</th><th>workers</th></tr></thead><tbody>{handlersOf(plan).map((it) => {
             const type = byType.get(it.handler);
-            return <tr key={it.handler} data-testid="handler-row" data-type={it.handler} data-served={type?.is_served === undefined ? "unknown" : String(type.is_served)}><td class="c-key mono"><Text text={it.handler} /> {it.isUndo && <span class="pill g-undo">undo</span>}</td><td class="muted"><Text text={it.of.join(", ")} /></td><td class="right num" data-label="ready">{type ? grouped(type.ready) : "–"}</td><td class="right" data-label="oldest"><Time at={type?.oldest_ready_at} /></td>
+            return <tr key={it.handler} data-testid="handler-row" data-type={it.handler} data-served={type?.is_served === undefined ? "unknown" : String(type.is_served)}><td class="c-key mono"><Text text={it.handler} /> {it.isUndo && <span class="pill g-undo">undo</span>}</td><td class="muted clip" title={visible(it.of.join(", "))}><Text text={it.of.join(", ")} /></td><td class="right num" data-label="ready">{type ? grouped(type.ready) : "–"}</td><td class="right" data-label="oldest"><Time at={type?.oldest_ready_at} /></td>
                 <td>{type?.is_served === false ? <span class="bad nowrap"><Icon name="cross" size={12} /> none</span> : type?.is_served ? plural(type.workers_live, "worker") : <span class="muted">not known yet</span>}</td></tr>;
         })}</tbody></table></div>
     );
