@@ -217,8 +217,24 @@ shared("views are saved, used, exported and imported; columns are remembered", a
     await page.waitForURL((url) => !url.search.includes("workflow"));
     await id("view-mine").click();
     await seen(page.locator("[data-testid=chip][data-name=workflow][data-value=order]"));
+    await seen(page.locator("[data-testid=view-mine][aria-current=page]"));
     await open("instances?view=mine");
     await seen(page.locator("[data-testid=chip][data-name=status][data-value=running]"));
+    // What an address says itself wins over the view that it names.
+    await open("instances?view=mine&status=failed");
+    await seen(page.locator("[data-testid=chip][data-name=workflow][data-value=order]").first());
+    assert.equal(new URL(page.url()).searchParams.get("status"), "failed");
+    assert.equal(await page.locator("[data-testid=view-mine][aria-current=page]").count(), 0);
+    // Saved under the same name, it is this one from now on.
+    await id("save-view").click();
+    await id("view-name").fill("mine");
+    await id("sheet-confirm").click();
+    await seen(page.locator("[data-testid=view-mine][aria-current=page]"));
+    await becomes(() => id("view-mine").count(), 1);
+    await open("instances");
+    await id("view-mine").click();
+    await seen(page.locator("[data-testid=chip][data-name=status][data-value=failed]").first());
+    await open("instances");
     await id("columns").locator("summary").click();
     await id("columns").getByLabel("input").check();
     await seen(page.getByRole("columnheader", { name: "input" }));
@@ -315,6 +331,144 @@ scenario("a search that was not to the end says how far it looked, and goes on",
         if (await searched.isVisible()) await searched.getByRole("button", { name: "Search further back" }).click({ timeout: 2000 }).catch(() => undefined);
         return page.locator("[data-testid=job-row]").filter({ hasText: "oldest" }).isVisible();
     }, "the oldest");
+    // While there is time, it looks further back by itself: here the clock stands.
+    const other = await page.context().newPage();
+    await other.addInitScript(() => { const at = Date.now(); Date.now = () => at; });
+    await other.goto(`${server.page}jobs?has=Atlantis`);
+    await seen(other.locator("[data-testid=job-row]").filter({ hasText: "oldest" }));
+    await other.close();
+});
+
+scenario("what is chosen: several statuses, a range of rows, all that match; counts lead to theirs", async (server, { page, id, open, visit }) => {
+    await deploy(server, "workflow: chosen\nversion: 1\nsteps:\n  - wait: w\n    event: e\n");
+    const ids = [];
+    for (let n = 0; n < 6; n++) ids.push((await server.must("POST", "/v1/instances", { workflow: "chosen", key: `chosen-${n}`, tags: { city: "Oslo", ...(n < 4 ? { batch: "a" } : {}) } })).id);
+    for (const n of [0, 1]) await server.must("POST", `/v1/instances/${ids[n]}/abort`, { by: "t", reason: "t" });
+    await server.must("POST", `/v1/instances/${ids[2]}/pause`, { by: "t" });
+    const keys = () => id("instance-row").evaluateAll((all) => all.map((it) => it.querySelector(".row-link").textContent)), keyed = (...numbers) => numbers.map((it) => `chosen-${it}`);
+    const param = (name) => new URL(page.url()).searchParams.get(name), check = (status) => id("filter-status").getByLabel(status, { exact: true }).check();
+    await open("instances?workflow=chosen");
+    await becomes(keys, keyed(5, 4, 3, 2, 1, 0));
+    await id("filter-status").locator("summary").click();
+    await check("aborted");
+    await becomes(keys, keyed(1, 0));
+    await check("paused");
+    await becomes(keys, keyed(2, 1, 0));
+    assert.equal(param("status"), "aborted,paused");
+    await page.keyboard.press("Escape");
+    // Each has a chip of its own; what a count counts is the rest of the filter.
+    await page.locator("[data-testid=chip][data-value=aborted]").click();
+    await becomes(keys, keyed(2));
+    assert.deepEqual([param("status"), param("workflow")], ["paused", "chosen"]);
+    await becomes(() => id("count-all").textContent(), "all 6");
+    await id("count-aborted").click();
+    await becomes(keys, keyed(1, 0));
+    assert.deepEqual([param("status"), param("workflow")], ["aborted", "chosen"]);
+    // All that match is what the status leaves.
+    await id("select-page").check();
+    await becomes(() => id("select-matching").textContent(), "Select all that match (about 2)");
+    await id("count-all").click();
+    await becomes(keys, keyed(5, 4, 3, 2, 1, 0));
+    await gone(id("bulk-bar"));                          // what was chosen in another list is no longer chosen
+    assert.equal(param("status"), null);
+    // A range, from the row that was clicked last.
+    await id("select-row").nth(1).click();
+    await id("select-row").nth(4).click({ modifiers: ["Shift"] });
+    await seen(id("bulk-bar").getByText("4 selected"));
+    assert.deepEqual(await id("select-row").evaluateAll((all) => all.map((it) => it.checked)), [false, true, true, true, true, false]);
+    await id("select-row").nth(2).click();
+    await seen(id("bulk-bar").getByText("3 selected"));
+    // Counts follow what happens.
+    await server.must("POST", "/v1/instances", { workflow: "chosen", key: "chosen-6", tags: { city: "Oslo", batch: "a" } });
+    await becomes(() => id("count-all").textContent(), "all 7");
+    // Several tags go to the server as several.
+    await visit("instances?tag=city:Oslo&tag=batch:a");
+    await becomes(() => id("instance-row").count(), 5);
+    await id("select-page").check();
+    await id("select-matching").click();
+    const asked = page.waitForRequest((it) => it.url().endsWith("/v1/bulk"));
+    await id("bulk-pause").click();
+    assert.deepEqual(JSON.parse((await asked).postData()), { on: "instances", action: "pause", filter: { tag: ["city:Oslo", "batch:a"] }, dry_run: true });
+    await seen(id("sheet").getByText("About 5 instances match now"));
+    await id("sheet-cancel").click();
+    // Where all there is has been selected, there is no more to select.
+    await visit("instances");
+    await becomes(() => id("instance-row").count(), 7);
+    await id("select-page").check();
+    await seen(id("bulk-bar").getByText("7 selected"));
+    assert.equal(await id("select-matching").count(), 0);
+    // What was not counted to the end says so.
+    await page.route("**/v1/instances/counts?*", (route) => route.fulfill({ json: { counts: { running: { n: 10_000, is_more: true }, failed: { n: 31, is_more: false } } } }));
+    await visit("instances?workflow=chosen");
+    await becomes(() => id("count-running").textContent(), "running 10,000+");
+    assert.equal(await id("count-failed").textContent(), "failed 31");
+    await becomes(() => id("count-all").textContent(), "all 10,031+");
+});
+
+scenario("news wait while somebody is elsewhere in the list; what is loaded stays", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: calm\nversion: 1\nsteps:\n  - wait: w\n    event: e\n");
+    const begin = (key) => server.must("POST", "/v1/instances", { workflow: "calm", key });
+    for (let n = 0; n < 55; n++) await begin(`old-${n}`);
+    await page.addInitScript(() => { const real = Date.now; window.ahead = 0; Date.now = () => real() + window.ahead; });
+    await open("instances");
+    await becomes(() => id("instance-row").count(), 50);
+    await id("older").click();
+    await becomes(() => id("instance-row").count(), 55);
+    await gone(id("older"));
+    await seen(page.locator("[data-testid=live-state][data-state=live]"));
+    // By now it is long ago that the pointer was in the list.
+    const away = async () => { await page.mouse.move(2, 2); await page.evaluate(() => { document.activeElement?.blur(); scrollTo(0, 0); window.ahead += 60_000; }); };
+    const pill = (n) => seen(page.locator(`[data-testid=news-pill][data-count="${n}"]`));
+    await away();
+    await begin("enters");
+    await seen(row(page, "enters"));
+    assert.deepEqual([await id("instance-row").count(), await row(page, "old-0").count()], [56, 1]);
+    // Further down, nothing comes in above.
+    await page.evaluate(() => { scrollTo(0, 600); window.ahead += 60_000; });
+    await begin("above");
+    await pill(1);
+    assert.equal(await row(page, "above").count(), 0);
+    await id("news-pill").click();
+    await seen(row(page, "above"));
+    assert.equal(await page.evaluate(() => scrollY), 0);
+    // Nor while a menu is open, a sheet asks, or something is selected.
+    await away();
+    await id("filter-status").locator("summary").click();
+    await page.mouse.move(2, 2);
+    await page.evaluate(() => { document.activeElement?.blur(); window.ahead += 60_000; });
+    await begin("behind a menu");
+    await pill(1);
+    assert.equal(await row(page, "behind a menu").count(), 0);
+    await id("filter-status").locator("summary").click();
+    await id("select-row").first().check();
+    await away();
+    await begin("while selected");
+    await pill(2);
+    assert.equal(await row(page, "while selected").count(), 0);
+    await id("bulk-pause").click();
+    await seen(id("sheet"));
+    await begin("behind a sheet");
+    await pill(3);
+    await id("sheet-cancel").click();
+    await page.getByLabel("Clear the selection").click();
+    await away();
+    await begin("at last");
+    await seen(row(page, "at last"));
+    await seen(row(page, "behind a menu"));
+    // A row that changes is marked for a moment; one that is no longer due is dimmed.
+    await page.evaluate(() => { window.marked = []; new MutationObserver((list) => { for (const it of list) if (it.target.classList.contains("marked")) window.marked.push(it.target.dataset.id); }).observe(document.querySelector("main"), { subtree: true, attributeFilter: ["class"] }); });
+    const changed = await row(page, "enters").getAttribute("data-id");
+    await server.must("POST", `/v1/instances/${changed}/pause`, { by: "t" });
+    await seen(page.locator(`[data-testid=instance-row][data-id="${changed}"][data-status=paused]`));
+    await until(() => page.evaluate((it) => window.marked.includes(it), changed), "the mark");
+    await until(async () => (await page.locator("tr.marked").count()) === 0, "the end of the mark");
+    assert.deepEqual(await page.evaluate(() => [...new Set(window.marked)]), [changed]);
+    const job = (await server.must("POST", "/v1/jobs", { type: "calm.job", retry: { backoff: "fixed", base_ms: 3_600_000 } })).id, own = (more) => page.locator(`[data-testid=job-row][data-id="${job}"]${more}`);
+    await open("jobs?status=pending,leased&due=true");
+    await seen(own("[data-status=pending]"));
+    await seen(page.locator("[data-testid=live-state][data-state=live]"));
+    await server.fail(await server.claim("calm.job"), "later");
+    await seen(own("[data-status=pending][data-stale=true]"));
 });
 
 /** Notes from now on when each request goes out, those for streams too. */

@@ -293,7 +293,60 @@ for (const colorScheme of ["light", "dark"])
         await id("action-schedule-new").click();
         await seen(id("schedule-cron"));
         await check("form of a schedule");
-    }, { page: { colorScheme, bypassCSP: true } });
+        await id("sheet-cancel").click();
+        // Every other sheet, menu and list that opens above a screen.
+        const above = async (path, act, sign, isSheet = true) => { await visit(path); await act(); await seen(sign); await check(`${path}: ${sign}`); if (isSheet) await id("sheet-cancel").click(); };
+        const menu = (name) => id(name).locator("summary").click();
+        for (const action of ["signal", "restart", "rerun", "start-again"]) await above(`instances/${asked}`, async () => { if (action !== "signal") await menu("more-actions"); await id(`action-${action}`).click(); }, id("sheet"));
+        await above("workflows", () => id("action-deploy").click(), id("deploy-text"));
+        await above("workflows/axe/2", () => id("action-start").first().click(), id("start-form"));
+        await above("jobs", () => id("action-job-add").first().click(), id("sheet"));
+        await above("instances?workflow=axe", () => id("save-view").click(), id("view-name"));
+        await above("instances", () => id("action-start").click(), id("sheet"));
+        await above("dead", () => id("group-edit").first().click(), id("edit-preview"));
+        await above("dead", () => id("group-cancel").first().click(), id("sheet"));
+        await above("settings", () => id("forget").click(), id("sheet"));
+        await above("settings", () => id("action-retention").click(), id("sheet"));
+        await above("workers", () => id("action-limit-new").click(), id("sheet"));
+        for (const name of ["filter-status", "filter-workflow", "filter-tag", "filter-time", "columns"]) { await above("instances", () => menu(name), id(name).locator(".menu-body"), false); await page.keyboard.press("Escape"); }
+        await above("instances", () => id("search").fill("axe"), id("search-result").first(), false);
+        await id("search").press("Escape");
+        await above("workers", () => page.getByRole("button", { name: /^Tasks of/ }).first().click(), id("workers"), false);
+        await above("settings", () => menu("findings-ok"), page.locator("[data-testid=finding][data-result=ok]").first(), false);
+        for (const [path, sign] of [["instances/01a1e498-b1c2-7926-9196-26f6018a4f33", "error"], ["workflows/axe/2?tab=file", "definition"], ["workflows/axe/2?tab=instances", "instance-row"], [`instances/${code}?tab=steps`, "step-row"], ["dead?group=000000000000", "empty"]])
+            await above(path, async () => undefined, id(sign).first(), false);
+        await page.getByTestId("nav-jobs").focus();
+        await page.keyboard.press("Tab");
+        // Errors in place and above it, and what has just been done.
+        await page.route("**/v1/workers", (route) => route.fulfill({ status: 500, contentType: "application/json", body: JSON.stringify({ code: "internal", message: "it broke", detail: "there", hint: "look" }) }));
+        await above("workers", async () => undefined, page.locator("[data-testid=error][data-code=internal]"), false);
+        await page.unroute("**/v1/workers");
+        await page.route("**/v1/schedules?limit=200", (route) => route.fulfill({ status: 503, contentType: "application/json", body: JSON.stringify({ code: "busy", message: "busy", detail: "", hint: "" }) }));
+        await above("schedules", async () => undefined, id("banner"), false);
+        await page.unroute("**/v1/schedules?limit=200");
+        await above(`instances/${asked}`, async () => { await id("action-pause").click(); await id("by").fill("axe"); await id("sheet-confirm").click(); }, id("toast").first(), false);
+        const many = (await server.must("POST", "/v1/bulk", { on: "instances", action: "pause", filter: { workflow: "axe" }, by: "t", per_second: 1 })).id;
+        await above(`bulk/${many}`, async () => undefined, id("bulk-progress"), false);
+    }, { page: { colorScheme, bypassCSP: true, refuses: [404, 500, 503] } });
+
+const guarded = group({ tokens: "view secret-secret-secret-view-1 ann\n" });
+for (const colorScheme of ["light", "dark"])
+    guarded(`no serious flaw of accessibility where one signs in, ${colorScheme}`, async (server, { page, id, open }) => {
+        await page.addInitScript(axeSource());
+        await open("");
+        await seen(id("sign-in"));
+        assert.deepEqual(await flawsOf(page), [], "at first");
+        await id("token").fill("wrong-wrong-wrong-wrong-wrong-1");
+        await id("token-show").click();
+        await id("sign-in-confirm").click();
+        await seen(id("sign-in-error"));
+        assert.deepEqual(await flawsOf(page), [], "refused");
+        await id("token").fill("secret-secret-secret-view-1");
+        await id("sign-in-confirm").click();
+        await seen(id("sign-out"));
+        await seen(page.locator("[data-testid=empty][data-reason=new]"));
+        assert.deepEqual(await flawsOf(page), [], "an empty store");
+    }, { page: { colorScheme, bypassCSP: true, refuses: [401] } });
 
 shared("titles, language, less motion, forced colours", async (server, { page, id, open, visit }) => {
     const instance = await start(server, "{}", "titled");
@@ -316,32 +369,77 @@ shared("titles, language, less motion, forced colours", async (server, { page, i
     }
 });
 
-scenario("under a prefix every address works", async (server, { page, id }) => {
-    await start(server, "{}", "prefixed");
-    await page.goto(`${server.url}/a/b/ui/instances`);
-    await id("instance-row").getByRole("link").first().click();
-    await seen(id("instance"));
-    assert.match(page.url(), /\/a\/b\/ui\/instances\/[0-9a-f-]+$/);
-    await page.reload();
-    await seen(id("instance-status"));
-    for (const path of ["workflows/order/1", "workflows/order/latest?tab=handlers", "jobs", "dead", "approvals", "workers", "schedules", "settings", "no/such/screen"]) {
-        await page.goto(`${server.url}/a/b/ui/${path}`);
-        await seen(page.locator("main section").first());
-    }
-    await seen(page.getByText("There is no screen here."));
-}, { options: ["--ui-base", "/a/b"] });
+/** Every address of the page, with what says that it is there. */
+async function places(server) {
+    const instance = await start(server, "{}", "placed"), job = (await server.must("POST", "/v1/jobs", { type: "places.job", key: "placed" })).id;
+    await deploy(server, "workflow: placed\nversion: 1\ndlq: true\nsteps:\n  - step: a\n    handler: places.a\n    max_attempts: 1\n");
+    await deploy(server, "workflow: placed\nversion: 2\nsteps:\n  - human: asks\n");
+    await server.must("POST", "/v1/instances", { workflow: "placed", version: 1, key: "parked" });
+    await server.dead(await server.claim("places.a"), "no luck");
+    await server.must("POST", "/v1/instances", { workflow: "placed", version: 2, key: "asked" });
+    await server.must("POST", "/v1/workflows", { function: "placed_fn", version: 1 });
+    const code = await start(server, "{}", "placed", "placed_fn");
+    await server.must("PUT", "/v1/schedules/a%20b.c", { cron: "30 2 * * *", task: "places.job" });
+    const bulk = (await server.must("POST", "/v1/bulk", { on: "instances", action: "pause", ids: [instance], by: "t" })).id, group = (await server.must("GET", "/v1/errors?of=dlq")).items[0].group;
+    return {
+        "": "needs-you", "?range=6h": "chart-ended", instances: "instance-row", "instances?status=paused&workflow=order&q=placed": "instance-row", "instances?view=nobodys&unknown=kept": "instance-row",
+        ...Object.fromEntries(Object.entries({ graph: "node", timeline: "timeline", steps: "step-row", events: "event-row", io: "payload-input", definition: "definition" }).map(([tab, sign]) => [`instances/${instance}?tab=${tab}`, sign])),
+        [`instances/${instance}?tab=steps&step=0`]: "drawer", [`instances/${code}?tab=logs`]: "logs", jobs: "job-row", "jobs?status=pending&due=true&type=places.%25": "job-row", [`jobs/${job}`]: "job-status", approvals: "approval-card", "approvals?workflow=placed&sort=oldest": "approval-card",
+        dead: "dead-row", "dead?tab=jobs": "dead", "dead?tab=instances": "dead", [`dead?group=${group}`]: "dead-row", workflows: "workflow-row", "workflows?q=plac": "workflow-row", "workflows/placed/latest": "node", "workflows/placed/1": "node", "workflows/placed/1?tab=grid": "grid-cell", "workflows/placed/1?tab=file": "definition",
+        "workflows/placed/1?tab=handlers": "handler-row", "workflows/placed/2?tab=instances": "instance-row", "workflows/placed/diff?a=1&b=2": "diff-item", functions: "function-row", "functions/placed_fn/latest": "function", "functions/placed_fn/1": "function", schedules: "schedule-row", "schedules/a%20b%2Ec": "schedule-state",
+        workers: "worker-row", settings: "about-version", [`bulk/${bulk}`]: "bulk-progress", "no/such/screen": "error", "instances/01a1e498-b1c2-7926-9196-26f6018a4f33": "error", "workflows/nobodys/1": "error",
+    };
+}
 
-test("the page as bytes: kept, asked again, refused, turned off, without JavaScript", { skip: !!process.env.CAIRN_PAGE_SOME }, async () => {
+for (const prefix of ["", "/a/b"])
+    scenario(`every address ${prefix ? "behind a prefix " : ""}is the same screen when it is loaded again, and stays beneath its base`, async (server, { page, id, visit, sins }) => {
+        server.page = `${server.url}${prefix}/ui/`;
+        const base = `${server.url}${prefix}/ui/`, outside = [], known = await places(server);
+        page.on("request", (it) => { if (!it.url().startsWith(`${server.url}${prefix}/ui/`) && !it.url().startsWith(`${server.url}${prefix}/v1/`)) outside.push(it.url()); });
+        const text = async () => (await page.locator("main h1").first().textContent()).trim();
+        for (const [path, sign] of Object.entries(known)) {
+            await visit(path);
+            await seen(id(sign).first());
+            const before = [page.url(), await text(), await page.title()];
+            assert.ok(before[0].startsWith(base), path);
+            await page.reload();
+            await seen(id(sign).first());
+            await becomes(async () => [page.url(), await text(), await page.title()], before, path);
+            const links = await page.locator("a[href]").evaluateAll((all) => all.map((it) => it.href));
+            assert.deepEqual(links.filter((it) => !it.startsWith(base)), [], `links of ${path}`);
+        }
+        await page.goto(`${base}schedules`);
+        await id("schedule-row").getByRole("link").first().click();
+        await page.reload();                            // its name has a dot, as a file's would
+        await seen(id("schedule-state"));
+        assert.match((await (await fetch(`${base}no/such/screen`)).text()), /<div id="app">/);
+        assert.equal((await fetch(`${base}no/such.thing`)).status, 404);
+        assert.deepEqual(outside, []);
+        // What was not found was asked for, and refused; nothing else was.
+        const others = sins.filter((it) => !/404 .*\/v1\/(instances\/01a1e498|workflows\/nobodys)/.test(it));
+        sins.length = 0;
+        assert.deepEqual(others, []);
+    }, { options: prefix ? ["--ui-base", prefix] : [], marked: false });
+
+test("the page as bytes: kept, asked again, refused, turned off, without JavaScript", { skip: !!process.env.CAIRN_PAGE_SOME || !!process.env.CAIRN_PAGE_DIST }, async () => {
     const server = await startServer();
-    const { text, headers } = await server.call("GET", `${server.base}/ui/`);
-    assert.match(text, /<noscript>\s*<p>This page needs JavaScript/);
-    assert.match(headers.get("content-security-policy"), /default-src 'none'/);
-    assert.equal((await fetch(server.page, { headers: { "If-None-Match": headers.get("etag") } })).status, headers.get("etag") ? 304 : 200);
-    const script = /src="([^"]+\.js)"/.exec(text)[1];
-    assert.match((await fetch(server.page + script)).headers.get("cache-control"), /immutable/);
-    assert.equal((await fetch(server.page + "no-such.js")).status, 404);
-    await server.stop();
+    try {
+        const { text, headers } = await server.call("GET", `${server.base}/ui/`);
+        assert.match(text, /<noscript>\s*<p>This page needs JavaScript/);
+        assert.match(headers.get("content-security-policy"), /default-src 'none'/);
+        assert.ok(headers.get("etag"));
+        assert.equal((await fetch(server.page, { headers: { "If-None-Match": headers.get("etag") } })).status, 304);
+        assert.equal((await fetch(server.page, { headers: { "If-None-Match": '"another"' } })).status, 200);
+        const script = server.page + /src="([^"]+\.js)"/.exec(text)[1];
+        assert.match((await fetch(script)).headers.get("cache-control"), /immutable/);
+        assert.equal((await fetch(script, { headers: { "Accept-Encoding": "gzip" } })).headers.get("content-encoding"), "gzip");
+        assert.equal((await fetch(script, { headers: { "Accept-Encoding": "gzip;q=0" } })).status, 406);
+        assert.equal((await fetch(server.page + "no-such.js")).status, 404);
+        // People are led to the page, programs are told that there is nothing.
+        const root = await fetch(`${server.url}/`, { headers: { Accept: "text/html" }, redirect: "manual" });
+        assert.deepEqual([root.status, root.headers.get("location")], [302, `${server.base}/ui/`]);
+        assert.equal((await fetch(`${server.url}/`, { headers: { Accept: "application/json" } })).status, 404);
+    } finally { await server.stop(); }
     const bare = await startServer(["--no-ui"]);
-    assert.equal((await bare.call("GET", "/ui/")).status, 404);
-    await bare.stop();
+    try { assert.equal((await bare.call("GET", "/ui/")).status, 404); } finally { await bare.stop(); }
 });
