@@ -180,6 +180,53 @@ shared("the start form: an example, JSON that is formatted without loss, and no 
     await seen(id("instance"));
 });
 
+shared("a workflow: its hash is copied, a start may have a group, and its row counts what ended today", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: counted\nversion: 1\nsteps:\n  - step: a\n    handler: counted.a\n    max_attempts: 1\n");
+    const { hash } = await server.must("GET", "/v1/workflows/counted/1");
+    await open("workflows/counted/1");
+    await seen(id("copy-hash"));
+    await page.evaluate(() => { navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }; });
+    await id("copy-hash").click();
+    assert.equal(await page.evaluate(() => window.copied), hash);
+    await id("action-start").click();
+    await id("start-group").fill("tenant 8");
+    await id("start-form").getByTestId("start-json").fill("{}");
+    await id("start-confirm").click();
+    await becomes(() => id("instance-group").textContent(), "group tenant 8");
+    await server.dead(await server.claim("counted.a"), "no luck");
+    await start(server, "{}", "counted", "counted");
+    await server.complete(await server.claim("counted.a"), {});
+    const row = page.locator("[data-testid=workflow-row][data-name=counted]");
+    await until(async () => {
+        await open("workflows");                         // figures may miss seconds
+        await seen(row);
+        return (await row.getByTestId("ended-24h").textContent()) === "2" && (await row.getByTestId("failed-24h").textContent()) === "1";
+    }, "two that ended, one of them failed");
+});
+
+shared("what is not there yet is a skeleton; what is there stays while it is asked for again", async (server, { page, id, open, visit }) => {
+    await deploy(server, "workflow: slow\nversion: 1\nsteps:\n  - human: ask\n");
+    const instance = await start(server, "{}", "slow", "slow");
+    await open("settings");
+    await seen(id("settings"));
+    let release, held = new Promise((done) => { release = done; }), asked = 0;
+    await page.route("**/v1/approvals?limit=100*", async (route) => { asked++; await held; await route.continue(); });
+    await visit("approvals?workflow=slow");
+    await seen(id("loading"));
+    assert.equal(await id("loading").getAttribute("aria-busy"), "true");
+    await seen(page.locator(".progress"));
+    release();
+    await seen(id("approval-card"));
+    await gone(id("loading"));
+    held = new Promise((done) => { release = done; });
+    const before = asked;
+    await seen(page.locator("[data-testid=live-state][data-state=live]"));
+    await server.must("POST", `/v1/instances/${instance}/pause`, { by: "t" });
+    await until(() => asked > before, "the question");
+    assert.deepEqual([await id("approval-card").count(), await id("loading").count()], [1, 0]);
+    release();
+});
+
 shared("JSON of many lines is drawn in portions, forth and back", async (server, { page, id, open }) => {
     const lists = Array.from({ length: 60 }, (_, n) => Array.from({ length: 60 }, (_, m) => `${n}.${m}`));
     const job = (await server.must("POST", "/v1/jobs", { type: "d.lines", payload: lists })).id;
@@ -345,6 +392,137 @@ shared("a step's payloads come from routes of their own", async (server, { page,
     assert.deepEqual(asked.filter((it) => /put$/.test(it)).sort(), [`steps/${instance}.0/input`, `steps/${instance}.0/output`]);
     assert.deepEqual(asked.filter((it) => it.includes("/steps?") && !it.includes("view=row")), [], "no step whole but this one");
     await server.complete(await server.claim("own.ship"), {});
+});
+
+scenario("an action on many: what its sheet asks and sends, and what its progress says", async (server, { page, id, open, visit }) => {
+    const jobs = [];
+    for (let n = 0; n < 7; n++) { jobs.push((await server.must("POST", "/v1/jobs", { type: "many.job", key: `many-${n}` })).id); await server.dead(await server.claim("many.job"), "no luck"); }
+    await open("jobs?status=failed");
+    await becomes(() => id("job-row").count(), 7);
+    const shown = await id("job-row").evaluateAll((all) => all.map((it) => it.dataset.id)), colour = () => id("sheet-confirm").evaluate((it) => getComputedStyle(it).backgroundColor);
+    await id("select-page").check();
+    await id("bulk-retry").click();
+    await seen(id("sheet").getByRole("heading", { name: "Retry 7 jobs" }));
+    await seen(id("sheet").getByText("7 jobs are selected. They become pending again with fresh attempts."));
+    const harmless = await colour();
+    for (const [name, text] of Object.entries({ reason: "all is well again", limit: "3", per_second: "50", by: "ada" })) await id(name).fill(text);
+    await becomes(() => id("sheet").locator(".command").textContent(), `cairn bulk retry --on jobs ${shown.slice(0, 5).join(" ")} … --by ada --reason 'all is well again' --limit 3 --per-second 50`);
+    const asked = page.waitForRequest((it) => it.url().endsWith("/v1/bulk"));
+    await id("sheet-confirm").click();
+    const body = JSON.parse((await asked).postData());
+    assert.deepEqual({ ...body, ids: body.ids.sort() }, { on: "jobs", action: "retry", ids: [...jobs].sort(), reason: "all is well again", by: "ada", limit: 3, per_second: 50 });
+    await seen(page.locator('[data-testid=bulk-progress][data-status=done][data-done="3"]').getByText("Retried 3."));
+    await gone(id("bulk-bar"));
+    // Esc closes the progress, and stays on the screen.
+    await page.keyboard.press("Escape");
+    await gone(id("bulk-progress"));
+    await seen(id("jobs"));
+    // What cannot be taken back looks like it.
+    await visit("jobs?type=many.job");
+    await becomes(() => id("job-row").count(), 7);
+    await id("select-row").first().check();
+    await id("bulk-cancel").click();
+    await seen(id("sheet").getByText("1 job is selected. Workers are told at their next heartbeat."));
+    assert.notEqual(await colour(), harmless);
+    await id("sheet-cancel").click();
+    await id("bulk-delete").click();
+    await seen(id("sheet").getByText("They are no longer claimed nor listed."));
+    await id("sheet-cancel").click();
+    // How far it is, by the store's clock, which stands here; and what was passed over, with the way there.
+    const { now } = await server.must("GET", "/v1/about"), on = "jobs", started_at = new Date(Date.parse(now) - 4000).toISOString();
+    const answer = { id: "b", on, action: "retry", status: "running", done: 412, expected: 1400, skipped: { wrong_state: 3 }, skipped_sample: [{ id: jobs[0], code: "wrong_state", message: "it is leased" }], by: "ada", filter: { type: "many.job", status: "failed" }, started_at, finished_at: null };
+    await page.route("**/v1/bulk/b", (route) => route.fulfill({ json: answer }));
+    await visit("bulk/b");
+    await seen(id("bulk-progress").getByText("412 of about 1,400 · 3 skipped · 103/s"));
+    await seen(id("bulk-progress").getByText("type many.job, status failed · by ada"));
+    assert.deepEqual(await id("bulk-progress").evaluate((it) => [it.dataset.done, it.dataset.skipped, it.querySelector("progress").value, it.querySelector("progress").max]), ["412", "3", 415, 1400]);
+    await seen(id("bulk-skipped").getByText("wrong state: it is leased"));
+    await id("bulk-skipped").getByRole("link").click();
+    await page.waitForURL((url) => url.pathname.endsWith(`/jobs/${jobs[0]}`));
+}, { options: ["--virtual-clock"] });
+
+scenario("the chip of an action on many goes when it is over, wherever one is", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: chips\nversion: 1\nsteps:\n  - wait: w\n    event: e\n");
+    for (let n = 0; n < 4; n++) await start(server, "{}", `chip-${n}`, "chips");
+    await open("instances");
+    await becomes(() => id("instance-row").count(), 4);
+    await id("select-page").check();
+    await id("bulk-pause").click();
+    await id("by").fill("ada");
+    await id("per_second").fill("1");
+    await id("sheet-confirm").click();
+    await id("bulk-close").click();
+    await seen(id("bulk-chip"));
+    await id("nav-settings").click();
+    await seen(id("bulk-chip"));
+    await until(async () => (await server.must("GET", "/v1/bulk")).items[0].status === "done", "the end");
+    await gone(id("bulk-chip"));
+});
+
+shared("dead letters: a group in the address, undo, more than a page, one that was mended, failed jobs that are selected", async (server, { page, id, open, visit }) => {
+    await deploy(server, "workflow: letters\nversion: 1\ndlq: true\nsteps:\n  - step: a\n    handler: letters.a\n    compensation: {handler: letters.undo, max_attempts: 1}\n  - step: b\n    handler: letters.b\n    max_attempts: 1\n");
+    const worker = "tester", fail = async (type, many, error) => {
+        for (let left = many; left > 0;) {
+            const { tasks } = await server.must("POST", "/v1/tasks/claim", { worker, types: [type], max: 100, lease_ms: 600_000, wait_ms: 20_000 });
+            if (tasks.length) await server.must("POST", "/v1/tasks/report", { worker, results: tasks.map((it) => ({ id: it.id, token: it.token, outcome: "dead", error })) });
+            left -= tasks.length;
+        }
+    };
+    // One that could not be undone, and 52 that failed alike.
+    const undone = await start(server, "{}", "letter-undo", "letters");
+    await server.complete(await server.claim("letters.a"), {});
+    await server.must("POST", `/v1/instances/${undone}/cancel`, { by: "t", reason: "t" });
+    await fail("letters.undo", 1, "the bank is closed");
+    await Promise.all(Array.from({ length: 52 }, (_, n) => start(server, `{"n": ${n}}`, `letter-${n}`, "letters")));
+    await fail("letters.a", 52, "no stamps");
+    await deploy(server, "workflow: parcels\nversion: 1\ndlq: true\nsteps:\n  - step: a\n    handler: parcels.a\n    max_attempts: 1\n");
+    await start(server, "{}", "parcel", "parcels");
+    await fail("parcels.a", 1, "too heavy");
+    await open("dead");
+    await seen(id("group").filter({ hasText: "too heavy" }));
+    await id("filter-workflow").selectOption("letters");
+    await gone(id("group").filter({ hasText: "too heavy" }));
+    assert.match(page.url(), /workflow=letters/);
+    const one = (text) => id("group").filter({ hasText: text });
+    await seen(one("the bank is closed").getByText("undo", { exact: true }));
+    assert.equal(await one("no stamps").getByText("undo", { exact: true }).count(), 0);
+    await becomes(() => one("no stamps").getByTestId("dead-row").count(), 50);
+    await one("no stamps").getByTestId("older").click();
+    await becomes(() => one("no stamps").getByTestId("dead-row").count(), 52);
+    await seen(one("no stamps").getByRole("link", { name: "letter-0", exact: true }));
+    // The address names a group: it alone is shown, until its chip is removed.
+    const group = await one("the bank is closed").getAttribute("data-group");
+    await visit(`dead?group=${group}`);
+    await seen(one("the bank is closed"));
+    assert.equal(await id("group").count(), 1);
+    await page.locator("[data-testid=chip][data-name=group]").click();
+    await seen(one("no stamps"));
+    // By its number it is there although it was mended; there is nothing to do with it any more.
+    const record = (await server.must("GET", `/v1/dlq?instance=${undone}`)).items[0].id;
+    await visit(`dead?record=${record}`);
+    await seen(id("dead-record").getByTestId("action-requeue"));
+    await server.must("POST", `/v1/dlq/${record}/requeue`, {});
+    await server.complete(await server.claim("letters.undo"), {});
+    await open(`dead?record=${record}`);
+    await seen(id("dead-record").getByText("no longer open"));
+    assert.equal(await id("dead-record").getByTestId("action-requeue").count(), 0);
+    // What failed without being parked: how many there are stands on the tab, and those that are selected are retried.
+    const jobs = [];
+    for (let n = 0; n < 3; n++) { jobs.push((await server.must("POST", "/v1/jobs", { type: "letters.job", key: `lost-${n}` })).id); await server.dead(await server.claim("letters.job"), "no address"); }
+    await open("dead?tab=jobs");
+    const { failed } = (await server.must("GET", "/v1/jobs/counts")).counts;
+    await becomes(async () => (await id("dead-tab-jobs").textContent()).trim(), `Failed jobs ${failed.n}`);
+    // All of a group are those of it that have failed.
+    const asked = page.waitForRequest((it) => it.url().endsWith("/v1/bulk"));
+    await one("no address").getByTestId("group-retry").click();
+    assert.deepEqual(JSON.parse((await asked).postData()), { on: "jobs", action: "retry", filter: { group: await one("no address").getAttribute("data-group"), status: "failed" }, dry_run: true });
+    await id("sheet-cancel").click();
+    for (const job of jobs.slice(1)) await page.locator(`[data-testid=dead-row][data-id="${job}"]`).getByTestId("select-row").check();
+    await id("bulk-retry").click();
+    await id("by").fill("ada");
+    await id("sheet-confirm").click();
+    await seen(page.locator('[data-testid=bulk-progress][data-status=done][data-done="2"]'));
+    assert.deepEqual(await Promise.all(jobs.map(async (it) => (await server.must("GET", `/v1/jobs/${it}`)).status)), ["failed", "pending", "pending"]);
 });
 
 scenario("names of 256 characters: grid, handlers and lists stay within the screen, and say them whole", async (server, { page, id, open, visit }) => {

@@ -564,6 +564,11 @@ scenario("dead letters: one input for all, all requeued, all cancelled; failed j
     await group(2).getByTestId("group-edit").click();
     await id("edit-mode-patch").click();
     await becomes(() => id("json-editor").inputValue(), "{}");
+    // A patch changes what it names, and leaves the rest of each as it is.
+    await id("json-editor").fill('{"file": null, "mended": true}');
+    await seen(id("edit-preview").getByText('+   "mended": true').first());
+    assert.match(await id("edit-preview").textContent(), /−   "file": "prices\.cvs"/);
+    assert.doesNotMatch(await id("edit-preview").textContent(), /−   "n"/);
     await id("edit-mode-replace").click();              // begins with what the first one has
     await until(async () => (await id("json-editor").inputValue()).includes("prices.cvs"), "the input of the first");
     await id("json-editor").fill('{"file": "all.csv", "n": 9007199254740993}');
