@@ -227,6 +227,16 @@ shared("what is not there yet is a skeleton; what is there stays while it is ask
     release();
 });
 
+shared("a page that is opened while the store does not answer comes by itself", async (server, { page, id, open }) => {
+    let refusals = 2;
+    await page.route("**/v1/me", (route) => refusals-- > 0 ? route.fulfill({ status: 503, contentType: "application/json", body: JSON.stringify({ code: "busy", message: "busy", detail: "", hint: "" }) }) : route.continue());
+    await open("settings");
+    await seen(id("banner").getByText("The store does not answer."));
+    await seen(id("settings"));
+    await gone(id("banner"));
+    assert.ok(refusals < 0);
+}, { page: { refuses: [503] } });
+
 shared("JSON of many lines is drawn in portions, forth and back", async (server, { page, id, open }) => {
     const lists = Array.from({ length: 60 }, (_, n) => Array.from({ length: 60 }, (_, m) => `${n}.${m}`));
     const job = (await server.must("POST", "/v1/jobs", { type: "d.lines", payload: lists })).id;

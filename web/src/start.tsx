@@ -4,7 +4,7 @@
 import { useSignal } from "@preact/signals";
 import { render, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ask, asking, askLater, signOut, token, trouble, troubleUntil } from "./base/api";
+import { ask, asking, askLater, onRetry, signOut, token, trouble, troubleUntil } from "./base/api";
 import { askClock, now, startClock } from "./base/clock";
 import { heardAt, isHeld, isPaused, onDigest, pause, retryAt, startLive, state } from "./base/live";
 import { go, path, query, setQuery } from "./base/place";
@@ -324,6 +324,7 @@ function App() {
     useKeys(() => setHelp(true));
     const isSignIn = path.value === "sign-in";
     useEffect(() => { if (!isSignIn) void askWho(); }, [isSignIn]);
+    useEffect(() => onRetry(() => { if (!me.peek()) void askWho(); }), []);
     useEffect(() => { sheet.value = null; }, [path.value]);            // it asked about what is no longer shown
     if (isSignIn) return <><SignIn /><Toasts /></>;
     return (
