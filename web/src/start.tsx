@@ -7,7 +7,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, asking, askLater, onRetry, signOut, token, trouble, troubleUntil } from "./base/api";
 import { askClock, now, startClock } from "./base/clock";
 import { heardAt, isHeld, isPaused, onDigest, pause, retryAt, startLive, state } from "./base/live";
-import { go, path, query, setQuery } from "./base/place";
+import { go, goBack, path, query, setQuery } from "./base/place";
 import { one } from "./base/query";
 import { hasShortcuts, isLiveWanted, theme, timeForm } from "./base/settings";
 import { isId } from "./base/text";
@@ -291,8 +291,8 @@ function useKeys(showHelp: () => void): void {
             if (event.key === "Escape") {
                 if (sheet.value) sheet.value = null;
                 else if (openBulk.value) openBulk.value = null;
-                else if (one(query.value, "step")) setQuery({ step: null });
-                else if (path.value.includes("/")) history.back();
+                else if (one(query.value, "step")) setQuery({ step: null, attempt: null });
+                else if (path.value.includes("/")) goBack();
                 return;
             }
             if (!hasShortcuts.value || sheet.value || openBulk.value) return;
@@ -325,6 +325,7 @@ function App() {
     const isSignIn = path.value === "sign-in";
     useEffect(() => { if (!isSignIn) void askWho(); }, [isSignIn]);
     useEffect(() => onRetry(() => { if (!me.peek()) void askWho(); }), []);
+    useEffect(() => { if (me.value) startLive(() => may("GET", "/v1/stream")); }, [!me.value]);
     useEffect(() => { sheet.value = null; }, [path.value]);            // it asked about what is no longer shown
     if (isSignIn) return <><SignIn /><Toasts /></>;
     return (
@@ -343,6 +344,5 @@ function App() {
 }
 
 startClock();
-startLive();
 document.addEventListener("visibilitychange", () => { if (!document.hidden && me.value) askClock(); });
 render(<App />, document.getElementById("app")!);

@@ -2,8 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tab that holds the lock reads the stream and tells the others.  A server that sends no digests
-// sends events; digests are then made of them here.
+// The tab that holds the lock reads the stream and tells the others.
 import { signal } from "@preact/signals";
 import { apiUrl, headers, LATE, token, turn } from "./api";
 import { heard } from "./clock";
@@ -116,7 +115,7 @@ const open = async (target: string, from: string, signal: AbortSignal): Promise<
 type How = "again" | "poll";
 
 /** One connection, until it ends or has been silent for too long. */
-async function readOnce(targets: string[], from: () => string, stop: AbortSignal, isOpen: () => void, take: (message: { id: string; event: string; data: string } | null) => void): Promise<How> {
+async function readOnce(target: string, from: () => string, stop: AbortSignal, isOpen: () => void, take: (message: { id: string; event: string; data: string } | null) => void): Promise<How> {
     const own = new AbortController(), onStop = () => own.abort();
     stop.addEventListener("abort", onStop);
     let silence = 0;
@@ -126,9 +125,8 @@ async function readOnce(targets: string[], from: () => string, stop: AbortSignal
     };
     try {
         hear();
-        let response = await open(targets[0]!, from(), own.signal);
-        // The first id may be too old, the parameter too new.
-        for (let at = 1; response.status === 400 && at < targets.length; at++) response = await open(targets[at]!, "", own.signal);
+        let response = await open(target, from(), own.signal);
+        if (response.status === 400) response = await open(target, "", own.signal);          // the id is too old
         if ([401, 403, 404].includes(response.status)) return "poll";
         if (!response.ok || !response.body) return "again";
         isOpen();
@@ -143,19 +141,6 @@ async function readOnce(targets: string[], from: () => string, stop: AbortSignal
     return "again";
 }
 
-let gathered: Set<string> | null = null;
-function gather(subject: string): void {
-    if (!gathered) {
-        gathered = new Set();
-        setTimeout(() => {
-            const ids = [...(gathered ?? [])];
-            gathered = null;
-            pass({ at: "", instances: ids.slice(0, IDS_MAX), jobs: ids.slice(0, IDS_MAX), is_more: ids.length > IDS_MAX });
-        }, 1000);
-    }
-    gathered.add(subject);
-}
-
 function pass(digest: Digest): void {
     channel?.postMessage({ digest });
     tell(digest);
@@ -167,15 +152,13 @@ async function follow(stop: AbortSignal): Promise<void> {
     reading = true;
     while (!stop.aborted) {
         let isGood = false;
-        const how = await readOnce(["/v1/stream?digest_ms=1000", "/v1/stream?digest_ms=1000", "/v1/stream"], () => lastId, stop,
+        const how = !isAllowed() ? "poll" : await readOnce("/v1/stream?digest_ms=1000", () => lastId, stop,
             () => { isGood = true; heardAt.value = Date.now(); setState("live"); if (wasLost) { wasLost = false; pass(EVERYTHING); } },
             (message) => {
                 heardAt.value = Date.now();
                 if (!message) { channel?.postMessage({ state: "live" }); return; }
                 if (message.id) lastId = message.id;
-                const data = JSON.parse(message.data) as Digest & { subject?: string };
-                if (message.event === "digest") pass(data);
-                else if (data.subject) gather(data.subject);
+                pass(JSON.parse(message.data) as Digest);
             });
         if (stop.aborted) break;
         if (how === "poll") {
@@ -220,7 +203,7 @@ export function followSubject(id: string, take: (event: LiveEvent) => void): () 
         const mine = (own = new AbortController());
         let wait = 1000;
         while (!mine.signal.aborted) {
-            const how = await readOnce([`/v1/stream?subject=${id}`], () => last, mine.signal, () => { wait = 1000; },
+            const how = await readOnce(`/v1/stream?subject=${id}`, () => last, mine.signal, () => { wait = 1000; },
                 (message) => { if (message) { if (message.id) last = message.id; if (!isPaused.value) take(JSON.parse(message.data) as LiveEvent); } });
             if (how === "poll") break;
             await sleep(wait, mine.signal);
@@ -241,7 +224,11 @@ document.addEventListener("visibilitychange", () => {
     catchUp();
 });
 
-export function startLive(): void {
+let isAllowed = (): boolean => true;
+
+/** `mayRead`: whether the role has a stream; others are asked to look again every 10 s. */
+export function startLive(mayRead: () => boolean): void {
+    isAllowed = mayRead;
     let known = token.value;
     token.subscribe((now) => { if (now !== known) { known = now; stop(); start(); } });
     isLiveWanted.subscribe((isWanted) => {

@@ -12,17 +12,31 @@ const pathNow = (): string => location.pathname.startsWith(base.pathname) ? loca
 export const path = signal(pathNow());
 export const query = signal<Query>(readQuery(location.search));
 
+/** Whether a person has come back here, and expects what was left; how far down it was left. */
+export let isBack = false, leftY = 0;
+let list: string | null = null;
+
 function read(): void {
     path.value = pathNow();
     query.value = readQuery(location.search);
+    if (!path.value.includes("/")) list = path.value + location.search;
 }
 
-addEventListener("popstate", read);
+addEventListener("popstate", () => { isBack = true; read(); });
+read();
+
+/** The list of this name with the filters that it had, if it was the latest one. */
+export const listOf = (name: string): string => list?.split("?")[0] === name ? list : name;
+
+/** From one of something to the list that it was chosen from. */
+export const goBack = (): void => go(list ?? path.value.split("/")[0]!, "push", true);
 
 /** To an address below the base, such as "instances?status=failed". */
-export function go(to: string, how: "push" | "replace" = "push"): void {
-    const url = new URL(to, base);
+export function go(to: string, how: "push" | "replace" = "push", isReturn = false): void {
+    const url = new URL(to || ".", base);
     if (url.href === location.href) return;
+    isBack = isReturn;
+    leftY = scrollY;
     if (how === "push") history.pushState(null, "", url);
     else history.replaceState(null, "", url);
     const isOther = pathNow() !== path.value;
@@ -45,5 +59,5 @@ addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (!link || link.target || link.hasAttribute("download") || !link.href.startsWith(base.href)) return;
     event.preventDefault();
-    go(link.href.slice(base.href.length));
+    go(link.href.slice(base.href.length), "push", !!link.closest(".crumbs"));
 });

@@ -10,20 +10,12 @@ import type { About, Me } from "./types";
 export const me = signal<Me | null>(null);
 export const about = signal<About | null>(null);
 
-/** Of a server that does not say what a role may: every route that it describes. */
-async function describedRoutes(): Promise<string[]> {
-    const description = await ask<{ paths: Record<string, object> }>("/openapi.json");
-    return Object.entries(description.paths).flatMap(([path, methods]) =>
-        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, "{}")}`));
-}
-
 /** Which buttons there are is known first; what the server is, with its clock, comes behind the screen that is shown. */
 export async function askWho(): Promise<void> {
     try { me.value = await ask<Me>("/v1/me"); }
     catch (reason) {
         if (!(reason instanceof ApiError)) throw reason;
-        if (reason.code !== "not_found") return;
-        me.value = { name: null, role: "operate", auth: "none", may: await describedRoutes() };
+        return;
     }
     await timed<About>("/v1/about").then((what) => {
         about.value = what;

@@ -1,12 +1,12 @@
 // list.tsx - a list that holds still: pages by cursor, rows that change in place, news that is announced.
 //
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, ask, onRetry } from "../base/api";
-import { joined, type Digest } from "../base/live";
+import { EVERYTHING, joined, type Digest } from "../base/live";
 import { now } from "../base/clock";
 import { useNews } from "../base/ask";
-import { here, query, setQuery } from "../base/place";
+import { here, isBack, leftY, path, query, setQuery } from "../base/place";
 import { one, writeQuery, type Query } from "../base/query";
 import { moment } from "../base/time";
 import { grouped, words } from "../base/text";
@@ -72,22 +72,41 @@ function matcher(filter: string): (row: Row) => boolean {
 
 interface Meta { next: string | null; scannedTo: string | null; error: ApiError | null; isAsking: boolean; isOlder: boolean }
 
+/** The latest list as it was left, and what was opened from it: who comes back finds the same. */
+let left: { place: string; rows: Row[]; meta: Meta; y: number; opened: string } | null = null;
+
 export function useList<T extends Row>(route: string, filter: string, kind: "instances" | "jobs", isBusy: () => boolean): ListState<T> {
-    const [rows, setRows] = useState<T[]>([]);
+    const place = here({}), was = useRef(isBack && left?.place === place ? left : null);
+    const [rows, setRows] = useState<T[]>((was.current?.rows ?? []) as T[]);
     const [fresh, setFresh] = useState<Page<T> | null>(null);
     const [stale, setStale] = useState<ReadonlySet<string>>(new Set());
     const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
-    const [meta, setMeta] = useState<Meta>({ next: null, scannedTo: null, error: null, isAsking: true, isOlder: false });
+    const [meta, setMeta] = useState<Meta>(was.current?.meta ?? { next: null, scannedTo: null, error: null, isAsking: true, isOlder: false });
     const [count, setCount] = useState(0);
     const current = useRef<T[]>([]), freshNow = useRef<Page<T> | null>(null), filterNow = useRef(filter), wait = useRef(NEWS_MS), hasMore = useRef(false);
     const turns = useRef({ known: { isAsking: false, missed: null as Digest | null }, fresh: { isAsking: false, missed: null as Digest | null } });
     current.current = rows;
     freshNow.current = fresh;
     filterNow.current = filter;
+    const leaving = useRef<() => void>();
+    leaving.current = () => { left = { place, rows: current.current, meta: { ...meta, isAsking: false, isOlder: false }, y: leftY, opened: path.value.split("/")[1] ?? "" }; };
+    useLayoutEffect(() => {
+        if (was.current) {
+            scrollTo(0, was.current.y);
+            document.querySelector<HTMLElement>(`[data-id="${was.current.opened}"] .row-link`)?.focus({ preventScroll: true });
+        }
+        return () => leaving.current!();
+    }, []);
     const asError = (reason: unknown) => reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, route);
     const metaOf = (answer: Page<T>): Meta => ({ next: answer.next ?? null, scannedTo: answer.scanned_to ?? null, error: null, isAsking: false, isOlder: false });
 
     useEffect(() => {
+        if (was.current) {
+            was.current = null;
+            void lookAtKnown(EVERYTHING);
+            void lookForNew(EVERYTHING);
+            return undefined;
+        }
         const abort = new AbortController();
         wait.current = NEWS_MS;
         setMeta((old) => ({ ...old, isAsking: true }));

@@ -6,12 +6,12 @@ import { ask, askText } from "../base/api";
 import { pageWithRaw, useAsk, useEvery, useNews, withRaw, type Raw } from "../base/ask";
 import { eachElement, readPlan, type Element } from "../base/layout";
 import { followSubject, type LiveEvent } from "../base/live";
-import { here, query } from "../base/place";
+import { here, listOf, query } from "../base/place";
 import { one } from "../base/query";
 import { member, rawOf, scan } from "../base/scan";
 import { grouped, isId, plural } from "../base/text";
 import type { ErrorGroup, Found, Instance as InstanceType, InstanceRow, OutboxEntry, Page, Signal, StepRow, Why, Workflow } from "../base/types";
-import { hasFeature, may } from "../base/who";
+import { may } from "../base/who";
 import { act, ACTION_NAMES, instanceAction, instanceActions, rerun, signalAction, startAgain } from "../parts/actions";
 import { Copy, Failure, Guard, Id, Loading, Status, Tabs, Text, Time, Took } from "../parts/bits";
 import { ParentLink, tallyText, useFamily } from "../parts/children";
@@ -149,7 +149,7 @@ const MARKS: Record<string, string> = { failed: "✗ ", dlq: "✗ ", completed: 
 function useSubject(id: string, instance: { data: InstanceType | null; set: (it: InstanceType) => void }, steps: { data: StepRow[] | null; set: (it: StepRow[]) => void; again: () => void }, settle: () => void): void {
     const latest = useRef({ instance, steps, settle });
     latest.current = { instance, steps, settle };
-    const isThere = hasFeature("digest");
+    const isThere = may("GET", "/v1/stream");
     useEffect(() => {
         if (!isThere) return undefined;
         let frame = 0, timer = 0, readAt = 0, queue: LiveEvent[] = [];
@@ -185,7 +185,7 @@ export default function Instance({ id }: { id: string }) {
     const whys = useAsk<{ items: Why[] }>(it && !isEnded && may("GET", "/v1/instances/{id}/why") ? `/v1/instances/${id}/why` : null);
     const [count, setCount] = useState(0);
     const reload = () => { instance.again(); steps.again(); whys.again(); setCount((it) => it + 1); };
-    useNews((digest) => digest.instances.includes(id), reload, hasFeature("digest") ? STEPS_MS : 1000);
+    useNews((digest) => digest.instances.includes(id), reload, STEPS_MS);
     useEvery(whyEveryMs(whys.data?.items ?? []), whys.again);
     useSubject(id, instance, steps, () => { instance.again(); whys.again(); setCount((it) => it + 1); });
     const hasOwner = !!it?.parent || (!!it?.source && it.workflow.includes(":"));
@@ -223,7 +223,7 @@ export default function Instance({ id }: { id: string }) {
         : ["requeue", "edit"].includes(action) ? may("POST", "/v1/dlq/{id}/requeue") : action === "force" ? buttons.includes("resume-force") : buttons.includes(action));
     return (
         <section data-testid="instance" data-id={id}>
-            <p class="crumbs"><a href="instances">‹ Instances</a></p>
+            <p class="crumbs"><a href={listOf("instances")}>‹ Instances</a></p>
             <div class="row head">
                 <h1 data-testid="instance-key">{it.key ? <Text text={it.key} /> : <Id id={id} />}</h1><span class="nowrap">{it.key && <Id id={id} />}<Copy text={id} label="Copy the id" /></span>
                 <Status status={it.status} id="instance-status" />

@@ -6,7 +6,7 @@ import { useAsk, useEvery, useNews } from "../base/ask";
 import { askText } from "../base/api";
 import { now } from "../base/clock";
 import { member, rawOf, scan } from "../base/scan";
-import { go } from "../base/place";
+import { go, listOf } from "../base/place";
 import { writeQuery } from "../base/query";
 import { oneLine, visible } from "../base/text";
 import type { Event, Job as JobType, JobRow, Page } from "../base/types";
@@ -87,7 +87,7 @@ export function Job({ id }: { id: string }) {
     const buttons = it.deleted_at ? [] : jobActions(it.status), row = sizes.data?.items[0];         // a deleted one is in no list
     return (
         <section data-testid="job" data-id={id}>
-            <p class="crumbs"><a href="jobs">‹ Jobs</a></p>
+            <p class="crumbs"><a href={listOf("jobs")}>‹ Jobs</a></p>
             <div class="row head"><h1><Text text={it.type} /></h1><span class="nowrap"><Id id={id} /><Copy text={id} label="Copy the id" /></span><Status status={it.status} of="job" isDue={isDue(it)} id="job-status" />
                 {it.idempotency_key && <span>key <Text text={it.idempotency_key} /></span>}<span class="muted"><Time at={it.created_at} prefix="created " /></span></div>
             {it.why ? <WhyBox whys={[it.why]} more={it.status === "failed" && it.error_group && may("GET", "/v1/errors") && <a data-testid="same-error" data-group={it.error_group} href={`dead?tab=jobs&group=${it.error_group}`}>Its error group</a>} allowed={(action) => buttons.includes(action) || ["workers", "limit", "about"].includes(action) || (action === "type-enable" && may("PUT", "/v1/registry/{name}"))} act={(action, why) => action.action === "limit" ? go(limitPlace(why)) : action.action === "type-enable" ? void typeAction(it.type, true, reload) : action.action === "workers" ? go("workers") : action.action === "about" ? go("settings") : jobAction(action.action, it, reload)} />

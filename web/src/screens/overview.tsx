@@ -8,7 +8,7 @@ import { here, query } from "../base/place";
 import { one, writeQuery } from "../base/query";
 import { grouped, isId, oneLine, plural, words } from "../base/text";
 import { duration } from "../base/time";
-import type { Counts, ErrorGroup, InstanceRow, OverviewAnswer, Page, Series, TypeRow, WorkerRow } from "../base/types";
+import type { Counts, ErrorGroup, InstanceRow, OverviewAnswer, Page, Series, TypeRow } from "../base/types";
 import { may } from "../base/who";
 import { Empty, Failure, Loading, Status, Text, Time, Took } from "../parts/bits";
 import { Chart, count as countOf, time, type ChartSpec } from "../parts/chart";
@@ -21,26 +21,12 @@ const EVERY_MS = 5000, AMBER_MS = 10_000;
 const SHOWN = ["running", "waiting_signal", "paused", "compensating", "dlq", "failed", "completed"];
 const RANGES = ["1h", "6h", "24h", "7d", "30d"];
 
-// ---- a server without /v1/overview -----------------------------------------------------------------
+// ---- a role that may not ask for figures -----------------------------------------------------------
 
-/** Counts of each status; those of /v1/stats are of what has not ended. */
-async function countsOf(target: string, signal: AbortSignal): Promise<Counts> {
-    const answer = await ask<{ counts?: Counts }>(target, signal);
-    if (answer.counts) return answer.counts;
-    const found = Object.entries(answer).filter(([name]) => name.startsWith("instances_"));
-    return Object.fromEntries(found.map(([name, n]) => [name.slice("instances_".length), { n: Number(n), is_more: false }]));
-}
-
+/** What a worker's token may read: of the rest nothing is said. */
 async function gathered(_: string, signal: AbortSignal): Promise<OverviewAnswer> {
-    const optional = <T,>(route: string, rest: string, otherwise: T): Promise<T> => may("GET", route) ? ask<T>(route + rest, signal).catch(() => otherwise) : Promise.resolve(otherwise);
-    const [counts, approvals, errors, types, workers, recent] = await Promise.all([
-        countsOf(may("GET", "/v1/instances/counts") ? "/v1/instances/counts" : "/v1/stats", signal), optional<{ n: number }>("/v1/approvals", "?limit=1", { n: 0 }), optional<{ items: ErrorGroup[] }>("/v1/errors", "?of=dlq", { items: [] }),
-        optional<Page<TypeRow>>("/v1/types", "?limit=50", { items: [] }), optional<Page<WorkerRow>>("/v1/workers", "", { items: [] }), ask<Page<InstanceRow>>("/v1/instances?view=row&status=completed,failed,cancelled,aborted&limit=10", signal)]);
-    const state = (name: string) => workers.items.filter((it) => it.state === name).length;
-    return {
-        counts, types: types.items, errors: errors.items, recent: recent.items, workers: { live: state("live"), quiet: state("quiet") }, series: null as unknown as Series,
-        needs: { approvals: approvals.n, dead: counts["dlq"]?.n ?? 0, paused_failed: counts["paused"]?.n ?? 0, mismatch: 0, undo_failed: 0, unserved_types: types.items.filter((it) => it.is_served === false && it.ready > 0).length },
-    };
+    const [{ counts }, { items: recent }] = await Promise.all([ask<{ counts: Counts }>("/v1/instances/counts", signal), ask<Page<InstanceRow>>("/v1/instances?view=row&status=completed,failed,cancelled,aborted&limit=10", signal)]);
+    return { counts, recent, needs: { approvals: 0, dead: counts["dlq"]?.n ?? 0, paused_failed: 0, mismatch: 0, undo_failed: 0, unserved_types: 0 } } as unknown as OverviewAnswer;
 }
 
 // ---- parts -----------------------------------------------------------------------------------------
@@ -54,6 +40,7 @@ function Needs({ it }: { it: OverviewAnswer }) {
         ["unserved", it.needs.unserved_types, "workers", `${plural(it.needs.unserved_types, "type")} nobody serves`],
     ];
     const open = needs.filter(([, count]) => count > 0);
+    if (!open.length && !it.types) return null;
     const oldest = it.types.map((type) => type.oldest_ready_at).filter((at): at is string => !!at).sort()[0];
     if (!open.length) return <div class="needs well" data-testid="needs-you"><Icon name="tick" /> All is well.{oldest && <span>The oldest task waits for {duration(Math.max(0, now.value - Date.parse(oldest)))}.</span>}</div>;
     return <div class="needs" data-testid="needs-you"><b>Needs you</b>{open.map(([name, , to, text]) => <a key={name} data-testid={`need-${name}`} href={to}>{text}</a>)}</div>;
@@ -108,15 +95,24 @@ function JobCounts() {
     return found.length ? <p class="counts">Jobs: {found.map(([status, it]) => <a key={status} href={`jobs?status=${status}`}>{words(status)} <b>{countText(it)}</b></a>)}</p> : null;
 }
 
+/** Where there is no instance and nothing waits: whether jobs have ended, and whether something can be started. */
+interface Bare { isNew: boolean; canStart: boolean }
+async function bareStore(_: string, signal: AbortSignal): Promise<Bare> {
+    const [jobs, flows] = await Promise.all(["jobs?view=row&", "workflows?"].map((route) => ask<Page<object>>(`/v1/${route}limit=1`, signal)));
+    return { isNew: !jobs!.items.length, canStart: may("POST", "/v1/instances") && !!flows!.items.length };
+}
+
 export default function Overview() {
     const hasFigures = may("GET", "/v1/overview"), range = RANGES.includes(one(query.value, "range")) ? one(query.value, "range") : "1h";
     const answer: Answer<OverviewAnswer> = useAsk<OverviewAnswer>(hasFigures ? `/v1/overview?range=${range}` : "gathered", hasFigures ? ask : gathered);
     useNews(() => true, answer.again, EVERY_MS);
-    const it = answer.data;
+    const it = answer.data, isBare = !!it && !it.recent.length && !it.types?.length && !Object.values(it.counts).some((count) => count.n);
+    const bare = useAsk<Bare>(isBare ? "bare" : null, bareStore);
+    useNews((digest) => digest.jobs.length > 0, bare.again, EVERY_MS);
     if (answer.error && !it) return <Failure error={answer.error} again={answer.again} />;
     if (!it) return <Loading rows={8} />;
-    const total = Object.values(it.counts).reduce((sum, one) => sum + one.n, 0);
-    if (!total && !it.recent.length && !it.types.length) return <section><h1>Overview</h1><NewStore>{may("POST", "/v1/instances") && <button type="button" onClick={() => void pickAndStart()}>Start an instance</button>}</NewStore></section>;
+    if (isBare && !bare.data && !bare.error) return <Loading rows={8} />;
+    if (isBare && bare.data?.isNew) return <section><h1>Overview</h1><NewStore>{bare.data.canStart && <button type="button" onClick={() => void pickAndStart()}>Start an instance</button>}</NewStore></section>;
     return (
         <section data-testid="overview">
             <div class="row head"><h1>Overview</h1>
@@ -125,7 +121,7 @@ export default function Overview() {
             <div class="tiles">{SHOWN.filter((status) => it.counts[status]).map((status) => <a key={status} class={`tile${it.counts[status]!.n ? "" : " dim"}`} data-testid={`count-${status}`} href={`instances?status=${status}`}><b class="big num">{countText(it.counts[status]!)}</b><Status status={status} /></a>)}</div>
             {may("GET", "/v1/jobs/counts") && !hasFigures && <JobCounts />}
             {it.series && <><Charts series={it.series} /><p class="muted small-text">Figures may miss seconds.</p></>}
-            <div class="two cards"><Waiting it={it} /><Errors items={it.errors} /></div>
+            {hasFigures && <div class="two cards"><Waiting it={it} /><Errors items={it.errors} /></div>}
             <Recent items={it.recent} />
         </section>
     );
