@@ -40,7 +40,7 @@ static cairn_code show_worker(struct question *q, const struct known_worker *wor
                                      .runtime = worker->runtime,
                                      .via = worker->process,
                                      .holds = holds,
-                                     .places = holds + worker->places,
+                                     .places = holds + worker->free,
                                      .errors = worker->errors,
                                      .first_seen_us = worker->first_us,
                                      .last_seen_us = worker->seen_us};

@@ -109,11 +109,12 @@ static uint32_t hash_claim(const cairn_claim_options *claim)
 }
 
 static void note_claim(struct workers *workers, struct seen_worker *worker,
-                       const cairn_claim_options *claim)
+                       const cairn_claim_options *claim, size_t granted)
 {
     uint32_t demand = hash_claim(claim);
     worker->answered_us = worker->seen_us;
     worker->places = (int32_t)claim->max;
+    worker->free = (int32_t)(claim->max - granted);
     if (demand == worker->demand)
         return;
     char *types = write_types(claim);
@@ -179,7 +180,7 @@ static void note(struct workers *workers, const struct request *request, int64_t
     if (request->op == OP_REPORT)
         note_errors(worker, &request->in.report, now_us);
     if (request_is_claiming(request))
-        note_claim(workers, worker, request_claim(request));
+        note_claim(workers, worker, request_claim(request), request->out.page.count);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -19,9 +19,9 @@ enum { WORKER_BUCKETS = 256, PROCESS_TEXT = 96, ERROR_SPANS = 6 };
 
 struct seen_worker {
     char *name, *types,
-        *runtime;    /* mem_free; types: as in spec/rows.txt; runtime may be NULL */
-    uint32_t demand; /* the hash of what it claims */
-    int32_t places;  /* what its latest claim asked for */
+        *runtime;         /* mem_free; types: as in spec/rows.txt; runtime may be NULL */
+    uint32_t demand;      /* the hash of what it claims */
+    int32_t places, free; /* what its latest claim asked for, and did not get */
     int64_t first_us, seen_us, answered_us; /* by the store's clock; its latest claim */
     int64_t written_us;                     /* seen_us when it was written; 0: never */
     int32_t errors[ERROR_SPANS];            /* failed calls that it has reported, by span */
@@ -63,7 +63,7 @@ void workers_leave(struct local_engine *engine);
 /* A worker, as this process or another one has seen it. */
 struct known_worker {
     const char *name, *process, *types, *runtime;
-    int32_t places;
+    int32_t places, free; /* of one that another process has seen, both are what it asked for */
     int64_t first_us, seen_us;
     bool is_own;     /* this process has seen it */
     bool is_waiting; /* a claim of it waits here, or was answered just now */

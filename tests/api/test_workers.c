@@ -77,6 +77,7 @@ TEST(a_worker_shows_what_it_holds)
     struct task_held step = take(&caller, "shop.ship"), job = take(&caller, "mail.send");
     call_for(&caller, 200, "GET", "/v1/workers", NULL);
     CHECK_INT(int_at(&caller, "items.0.holds"), 2);
+    CHECK_INT(int_at(&caller, "items.0.places"), 2); /* it got all that it asked for */
     call_for(&caller, 200, "GET", "/v1/workers/w/tasks", NULL);
     CHECK_INT(json_array_size(part(&caller, "items")), 2);
     CHECK_STR(text_at(&caller, "items.0.id"), job.id);
