@@ -84,3 +84,64 @@ scenario("the overview says nothing that is not so: jobs that have ended, a work
     await seen(id("overview"));
     assert.equal(await page.getByText(/Nothing waits|Nothing has failed|live worker|All is well/).count(), 0);
 }, { tokens: ["work", "operate"].map((role) => `${role} secret-secret-secret-${role}-1 ${role}-ann\n`).join("") });
+
+shared("what a screen says can be read: calls, events, notes, workers, plans", async (server, { page, id, open, visit }) => {
+    const instance = await ownOrder(server, "v", '{"total": 1}', "look-1"), worker = "worker-of-the-night-shift";
+    const claim = async (type) => ({ ...(await server.must("POST", "/v1/tasks/claim", { worker, types: [type], wait_ms: 20_000 })).tasks[0], worker });
+    await server.complete(await claim("v.reserve"), { total: 1 });
+    await server.fail(await claim("v.ship"), `no carrier goes there: ${"the road is closed, ".repeat(8)}`);
+    // A call in the drawer has one line, but for its error.
+    await open(`instances/${instance}?tab=steps&step=0`);
+    const call = id("drawer").getByTestId("attempt-row").first();
+    await seen(call);
+    assert.ok((await call.boundingBox()).height < 50, "one line");
+    await page.keyboard.press("Escape");
+    // The tables of steps and events are as wide as the screen, however long a note or the data.
+    const isWithin = (locator) => locator.evaluate((it) => it.scrollWidth <= it.clientWidth + 1);
+    await seen(id("steps"));
+    assert.ok(await isWithin(page.locator(".table-wrap").filter({ has: id("steps") })), "steps");
+    await visit(`instances/${instance}?tab=events`);
+    await seen(id("event-row").first());
+    assert.ok(await isWithin(id("events").locator(".table-wrap")), "events");
+    // "since" is followed by a moment, not by "4 s ago".
+    await deploy(server, "workflow: look_on\nversion: 1\nsteps:\n  - step: a\n    handler: v.on\n");
+    const busy = await start(server, "{}", "look-2", "look_on");
+    await server.claim("v.on");
+    await visit(`instances/${busy}`);
+    await until(async () => /tester works on a since \d+ \w+ \d\d:\d\d:\d\d \(/.test(await id("why-text").first().textContent()), "a moment behind since");
+    // A plan by itself is drawn with whole lines: none of it was left out.
+    await visit("workflows/look_on/latest");
+    await becomes(() => id("node").first().locator(".shape").evaluate((it) => getComputedStyle(it).strokeDasharray), "none");
+    // A worker's tasks have the names that people know.
+    await visit("workers");
+    const row = page.locator("[data-testid=worker-row][data-name=tester]");
+    await seen(row);
+    if (!await page.locator("[data-testid=worker-task]").count()) await row.getByRole("button").click();
+    await seen(page.locator("[data-testid=worker-task]").filter({ hasText: "look-2" }));
+});
+
+shared("a list of jobs counts calls as the command line does, and a parked instance says so once", async (server, { page, id, open, visit }) => {
+    const { id: job } = await server.must("POST", "/v1/jobs", { type: "v.counted", key: "counted" });
+    await server.complete(await server.claim("v.counted"), {});
+    await open("jobs?q=counted");
+    const row = page.locator(`[data-testid=job-row][data-id="${job}"]`), calls = /\b1\/3\b/;
+    await until(async () => calls.test((await row.locator("td").allTextContents()).join(" ")), "one call");
+    assert.match(await server.cli("job", "list", "--type", "v.counted"), calls);
+    const parked = await ownOrder(server, "u", '{"total": 1}', "parked-once");
+    await server.dead(await server.claim("u.reserve"), "no such account");
+    await visit(`instances/${parked}`);
+    await seen(page.locator("[data-testid=why][data-code=parked]"));
+    await becomes(() => page.locator("section.why-box > [data-testid=why]").count(), 1);
+    await visit(`instances/${parked}?step=0`);
+    await seen(id("drawer").locator("[data-testid=why][data-code=parked_step]"));
+});
+
+shared("of a long list of approvals more can be asked for", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: many_asked\nversion: 1\nsteps:\n  - human: ask\n");
+    await Promise.all(Array.from({ length: 103 }, (_, at) => start(server, "{}", `asked-${at}`, "many_asked")));
+    await open("approvals?workflow=many_asked");
+    await becomes(() => id("approval-card").count(), 100);
+    await id("older").click();
+    await becomes(() => id("approval-card").count(), 103);
+    await gone(id("older"));
+});

@@ -230,7 +230,7 @@ own("what failed leads to all that failed alike", async (server, { page, id, ope
     await page.locator("[data-testid=chip][data-name=group]").click();
     await until(async () => (await id("group").count()) === 2, "all groups");
     await open(`instances/${ids[2]}`);
-    await seen(id("same-error").getByText("Its error group"));
+    await seen(id("same-error").getByText("Errors like this"));
     assert.notEqual(await id("same-error").getAttribute("data-group"), group);
     await open("instances?workflow=alike");
     await until(async () => (await id("instance-row").count()) === 3, "the rows");

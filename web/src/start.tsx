@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useSignal } from "@preact/signals";
-import { render, type ComponentChildren, type ComponentType } from "preact";
+import { render, type ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, asking, askLater, onRetry, signOut, token, trouble, troubleUntil } from "./base/api";
 import { askClock, now, startClock } from "./base/clock";
@@ -14,9 +14,10 @@ import { isId } from "./base/text";
 import { inZone } from "./base/time";
 import type { Found } from "./base/types";
 import { askWho, hasFeature, may, me } from "./base/who";
-import BulkScreen, { BulkChip, BulkSheet, openBulk } from "./parts/bulk";
+import { bulks, openBulk } from "./base/bulks";
 import { copyText, Guard, Loading, Status, Text, toast, Toasts, VirtualMark } from "./parts/bits";
 import { Icon } from "./parts/icons";
+import { later } from "./parts/later";
 import { moveFocus } from "./parts/list";
 import { sheet, Sheets } from "./parts/sheet";
 import Instances from "./screens/instances";
@@ -24,22 +25,10 @@ import Overview from "./screens/overview";
 
 // ---- screens ---------------------------------------------------------------------------------------
 
-type Any = ComponentType<any>;
-
-/** A screen that is loaded when it is first shown. */
-function later(load: () => Promise<unknown>, name = "default"): Any {
-    let loaded: Any | null = null;
-    return (props: object) => {
-        const [, redraw] = useState(0);
-        useEffect(() => { if (!loaded) void load().then((module) => { loaded = (module as Record<string, Any>)[name] ?? null; redraw(1); }); }, []);
-        const Screen = loaded;
-        return Screen ? <Screen {...props} /> : <Loading />;
-    };
-}
-
-const work = () => import("./screens/work"), flows = () => import("./screens/workflows"), more = () => import("./screens/more");
+const work = () => import("./screens/work"), flows = () => import("./screens/workflows"), more = () => import("./screens/more"), many = () => import("./parts/bulk");
 const Instance = later(work, "Instance"), Jobs = later(work, "Jobs"), Job = later(work, "Job"), Workflows = later(flows), Workflow = later(flows, "Workflow"), Diff = later(flows, "Diff");
 const Approvals = later(more, "Approvals"), Dead = later(more, "Dead"), Workers = later(more, "Workers"), Settings = later(more, "Settings"), SignIn = later(more, "SignIn"), Schedules = later(more, "Schedules"), Schedule = later(more, "Schedule");
+const BulkScreen = later(many), BulkChip = later(many, "BulkChip"), BulkSheet = later(many, "BulkSheet");
 
 interface Entry { id: string; to: string; label: string; icon: string; needs: string; key: string; badge?: "approvals" | "dead"; feature?: string }
 const NAV: Entry[] = [
@@ -200,7 +189,7 @@ function Top() {
     return (
         <header class="top">
             <a class="brand" href="." aria-label="Cairn, overview">Cairn</a>
-            <Search /><BulkChip />
+            <Search />{bulks.value.length > 0 && <BulkChip />}
             <button type="button" class="quiet live" data-testid="live-toggle" aria-pressed={!isPaused.value} title={isPaused.value ? "Go on" : "Pause"} onClick={() => pause(!isPaused.value)}>
                 <span class={`dot s-${shown}`} /><span data-testid="live-state" data-state={shown}>{label}</span></button>
             <VirtualMark />
@@ -337,7 +326,7 @@ function App() {
                 <Banner />
                 <Guard key={path.value}>{me.value ? <Screen /> : <Loading rows={8} />}</Guard>
             </main>
-            <Sheets /><BulkSheet /><Toasts /><Tips />
+            <Sheets />{openBulk.value && <BulkSheet />}<Toasts /><Tips />
             {hasHelp && <Shortcuts close={() => setHelp(false)} />}
         </div>
     );

@@ -1,12 +1,11 @@
 // bulk.tsx - one action on many: asked for once, done by the server, watched from anywhere.
 //
 // SPDX-License-Identifier: Apache-2.0
-import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ask, send } from "../base/api";
 import { useAsk, useNews } from "../base/ask";
+import { bulks, canBulk, openBulk, type BulkOn } from "../base/bulks";
 import { now } from "../base/clock";
-import { kept } from "../base/settings";
 import { grouped, plural, quoted, words } from "../base/text";
 import type { Bulk, BulkMatch } from "../base/types";
 import { may } from "../base/who";
@@ -14,10 +13,8 @@ import { Failure, Loading, Text, Time, toast } from "./bits";
 import { Icon } from "./icons";
 import { sheet, type Field, type Values } from "./sheet";
 
-export type BulkOn = "instances" | "jobs" | "dlq";
 export type Target = { ids: string[] } | { filter: Record<string, string | string[]> };
 
-export const BULK_ACTIONS: Record<BulkOn, string[]> = { instances: ["retry", "resume", "pause", "cancel", "abort", "restart"], jobs: ["retry", "cancel", "delete"], dlq: ["requeue", "cancel"] };
 const THINGS: Record<BulkOn, [string, string]> = { instances: ["instance", "instances"], jobs: ["job", "jobs"], dlq: ["dead letter", "dead letters"] };
 const DONE: Record<string, string> = { retry: "Retried", resume: "Resumed", pause: "Paused", cancel: "Cancelled", abort: "Aborted", restart: "Restarted", delete: "Deleted", requeue: "Requeued" };
 const SAYS: Record<string, string> = {
@@ -31,13 +28,7 @@ const TYPED = 100;
 /** So many ids stand in the command that does the same. */
 const CLI_IDS = 5;
 
-export const canBulk = (): boolean => may("POST", "/v1/bulk");
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-
-/** Those that this tab has started, or was told about, until they are over. */
-export const bulks = kept<string[]>("bulks", []);
-/** The one whose progress is shown above the screen. */
-export const openBulk = signal<string | null>(null);
 
 const body = (on: BulkOn, action: string, target: Target, more: object, raw = ""): string =>
     `${JSON.stringify({ on, action, ...target, ...more }).slice(0, -1)}${raw}}`;

@@ -132,7 +132,7 @@ function Elements({ nested, step }: { nested: Nested; step: StepRow }) {
                 : <table class="rows inner"><tbody>{page.items.map((it) => (
                     <tr key={it.id} data-testid="element-row" data-id={it.id} data-status={it.status}>
                         <td class="c-key"><a class="row-link" href={`instances/${it.id}`}>{name(it)}</a></td><td class="c-status"><Status status={it.status} /></td>
-                        <td class="mono muted clip-short"><Text text={it.input_preview ?? ""} /></td><td class="clip">{it.why && <WhyLine why={it.why} />}</td><td class="right" data-label="took"><Took from={it.started_at} to={it.finished_at} /></td>
+                        <td class="mono muted clip-short"><Text text={it.input_preview ?? ""} /></td><td class="clip rest">{it.why && <WhyLine why={it.why} />}</td><td class="right" data-label="took"><Took from={it.started_at} to={it.finished_at} /></td>
                     </tr>))}</tbody></table>}
             {page.next && <p class="center"><button type="button" data-testid="elements-more" disabled={page.isAsking} onClick={page.older}>More</button></p>}
         </div>

@@ -48,8 +48,8 @@ export function Attempts({ items }: { items: StepAttempt[] }) {
     if (!items.length) return <p class="muted" data-testid="empty" data-reason="none">Not called yet.</p>;
     return (
         <div class="table-wrap"><table class="rows"><tbody>{items.map((it, index) => (
-            <tr key={index} data-testid="attempt-row" data-attempt={attemptName(it)} data-outcome={it.outcome ?? "running"} {...(attemptName(it) === chosen ? { ref: row, class: "marked", "aria-current": "true" } : {})}><td class="num"><a href={here({ attempt: attemptName(it) })} aria-label={`Link to ${it.kind} ${it.n}`}>{it.n}</a></td><td class="nowrap">{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td class="nowrap"><Time at={it.started_at} /></td><td class="num"><Took from={it.started_at} to={it.ended_at} /></td>
-                <td>{words(it.outcome ?? "running")}</td><td class="bad wide"><Text text={it.error ?? ""} /></td></tr>))}</tbody></table></div>
+            <tr key={index} data-testid="attempt-row" data-attempt={attemptName(it)} data-outcome={it.outcome ?? "running"} {...(attemptName(it) === chosen ? { ref: row, class: "marked", "aria-current": "true" } : {})}><td class="num"><a href={here({ attempt: attemptName(it) })} aria-label={`Link to ${it.kind} ${it.n}`}>{it.n}</a></td><td class="nowrap">{it.kind === "undo" && <span class="pill g-undo">undo</span>} <Text text={it.worker ?? ""} /></td><td class="nowrap"><Time at={it.started_at} /></td><td class="num nowrap"><Took from={it.started_at} to={it.ended_at} /></td>
+                <td class="nowrap">{words(it.outcome ?? "running")}</td><td class="bad wide"><Text text={it.error ?? ""} /></td></tr>))}</tbody></table></div>
     );
 }
 

@@ -174,7 +174,7 @@ export function Graph({ plan, steps, changes, failed, notes }: { plan: PlanEleme
     const lines = isLarge ? drawing.lines.filter((it) => meets(ofLine(it), view)) : drawing.lines;
     const focused = boxes.some((it) => it.name === currentName) ? currentName : boxes.find((it) => it.kind !== "join")?.name;
     return (
-        <div class="graph" data-testid="graph" data-nodes={drawing.boxes.length}>
+        <div class={steps.length ? "graph" : "graph as-plan"} data-testid="graph" data-nodes={drawing.boxes.length}>
             <div class="row tools">
                 <button type="button" data-testid="graph-fit" onClick={() => zoomTo(Math.min(1, whole()))}>fit</button>
                 <button type="button" data-testid="graph-out" aria-label="Smaller" onClick={() => zoomTo(zoom / STEP)}>−</button>

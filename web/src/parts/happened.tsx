@@ -62,13 +62,13 @@ export function Steps({ rows, family }: { rows: TreeRow[]; family: Family }) {
             <td class="c-status"><Status status={step.status} of="step" /></td>
             <td class="right" data-label="took">{hasTaken(step) && <Took from={step.started_at} to={step.finished_at} />}</td>
             <td class="right num" data-label="failed calls">{step.kind === "task" || step.kind === "function" ? `${step.attempts}/${step.max_attempts}` : ""}</td>
-            <td class="clip">{note(step)}<Started step={step} /></td>
+            <td class="clip rest">{note(step)}<Started step={step} /></td>
         </tr>,
         ...nestedRows(step, depth, family.get(step.seq), 7),
     ];
     return (
         <div class="table-wrap"><table class="rows" data-testid="steps">
-            <thead><tr><th class="wide">step</th><th>kind</th><th class="wide-screen">handler</th><th>status</th><th class="right">took</th><th class="right">failed calls</th><th class="wide">note</th></tr></thead>
+            <thead><tr><th>step</th><th>kind</th><th class="wide-screen">handler</th><th>status</th><th class="right">took</th><th class="right">failed calls</th><th>note</th></tr></thead>
             <Rows items={rows} draw={draw} columns={7} />
         </table></div>
     );
@@ -78,7 +78,7 @@ export function Steps({ rows, family }: { rows: TreeRow[]; family: Family }) {
 
 function Data({ text = "null" }: { text: string | undefined }) {
     if (text === "null" || text === "{}" || text === "[]") return null;
-    return text.length < 90 ? <code class="muted">{visible(text)}</code> : <details><summary class="mono muted">{visible(text.slice(0, 80))} …</summary><Json text={text} /></details>;
+    return text.length < 60 ? <code class="muted">{visible(text)}</code> : <details><summary class="mono muted">{visible(text.slice(0, 80))} …</summary><Json text={text} /></details>;
 }
 
 const withData = <T,>() => pageWithRaw<T>("data");
@@ -108,7 +108,7 @@ export function Events({ of, count }: { of: string; count: number }) {
     const draw = (it: Event & Raw) => (
         <tr key={it.id} id={`event-${it.id}`} tabIndex={-1} data-testid="event-row" data-type={it.type} data-step={it.step ?? ""} data-event={it.id} class={linked === it.id ? "marked" : undefined}>
             <td class="c-time"><a href={here({ tab: "events", event: it.id })} aria-label="Link to this event">#</a> <Time at={it.at} /></td><td class="c-key mono">{it.type}</td>
-            <td>{it.step && <Text text={it.step} />}</td><td class="wide"><Data text={it.raw["data"]} /></td>
+            <td>{it.step && <Text text={it.step} />}</td><td class="clip rest"><Data text={it.raw["data"]} /></td>
         </tr>
     );
     return (
@@ -157,7 +157,7 @@ export function Logs({ id, count, isRunning }: { id: string; count: number; isRu
     const names = [...new Set(page.items.map((it) => it.step).filter((it): it is string => !!it))], most = Math.max(1, ...page.items.map((it) => it.attempt));
     const draw = (it: Log & Raw) => (
         <tr key={it.id} data-testid="log-row" data-level={it.level}><td class="c-time"><Time at={it.at} /></td><td class={it.level === "error" ? "bad" : it.level === "warn" ? "warn" : "muted"}>{it.level}</td>
-            <td>{it.step && <Text text={it.step} />}{it.attempt > 1 && <span class="muted"> call {it.attempt}</span>}</td><td class="wide"><Text text={it.message} /> <Data text={it.raw["data"]} /></td></tr>
+            <td>{it.step && <Text text={it.step} />}{it.attempt > 1 && <span class="muted"> call {it.attempt}</span>}</td><td class="rest"><Text text={it.message} /> <Data text={it.raw["data"]} /></td></tr>
     );
     return (
         <div data-testid="logs">

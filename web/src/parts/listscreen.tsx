@@ -4,21 +4,24 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useAsk, useNews } from "../base/ask";
+import { BULK_ACTIONS, canBulk } from "../base/bulks";
 import { go, here, query } from "../base/place";
 import { changed, one, readQuery, writeQuery } from "../base/query";
 import { hiddenColumns, views } from "../base/settings";
 import type { Counts } from "../base/types";
 import { may } from "../base/who";
-import { BULK_ACTIONS, BulkBar, canBulk } from "./bulk";
 import { Command, Empty, Failure, Loading, Text, Time } from "./bits";
 import { Icon } from "./icons";
 import { download } from "./json";
+import { later } from "./later";
 import { Chips, closeMenus, CountLine, countText, filterOf, Menu, useCalm, useList, type Row } from "./list";
 import { sheet } from "./sheet";
 import { Rows } from "./window";
 
 export type View = [name: string, label: string, query: Record<string, string>];
 export interface Column<T> { name: string; label: string; class?: string; head?: string; isFixed?: boolean; isShown?: (rows: T[]) => boolean; cell: (row: T) => ComponentChildren }
+
+const BulkBar = later(() => import("./bulk"), "BulkBar");
 
 const plain = (): string => writeQuery(changed(query.value, { view: null }));
 

@@ -38,7 +38,7 @@ export function Sentence({ why }: { why: Said }) {
     for (const found of why.template.matchAll(/\{(\w+)\}/g)) {
         const before = why.template.slice(last, found.index);
         const value = why.values[found[1]!];
-        const Moment = before.endsWith("until ") ? Until : Time;
+        const Moment = /(until|since) $/.test(before) ? Until : Time;
         parts.push(before, isTime(value) ? <Moment key={last} at={value} /> : <Value key={last} name={found[1]!} value={String(value ?? "")} why={why} />);
         last = found.index + found[0].length;
     }

@@ -11,6 +11,7 @@ import { decide } from "../parts/actions";
 import { Empty, Failure, Loading, Text, Time, Until } from "../parts/bits";
 import { Icon } from "../parts/icons";
 import { Json } from "../parts/json";
+import { More } from "../parts/more";
 
 type Card = Approval & Raw;
 interface Answer { items: Card[]; n: number; next: string | null }
@@ -29,7 +30,8 @@ const nameOf = (it: { key: string | null; instance_id: string }): string => it.k
 
 export default function Approvals() {
     const workflow = one(query.value, "workflow"), sort = one(query.value, "sort") || "deadline";
-    const page = useAsk<Answer>(`/v1/approvals?limit=100${workflow && `&workflow=${encodeURIComponent(workflow)}`}`, cards);
+    const [most, setMost] = useState(100);
+    const page = useAsk<Answer>(`/v1/approvals?limit=${most}${workflow && `&workflow=${encodeURIComponent(workflow)}`}`, cards);
     const decided = useAsk<Page<Decided>>("/v1/approvals?decided=true&limit=10");
     /** Cards that were decided here, with what was said; they stay for a moment. */
     const [lately, setLately] = useState<Record<string, { card: Card; text: string }>>({});
@@ -77,7 +79,7 @@ export default function Approvals() {
                     </footer>
                 </article>
             ))}
-            {page.data.next && <p class="muted">Only the first 100 are shown.</p>}
+            <More page={page.data} limit={most} set={setMost} />
             {decided.data && decided.data.items.length > 0 && <><h2>Decided lately</h2>
                 <ul class="plain card">{decided.data.items.map((it) => <li key={it.instance_id + it.step + it.at} data-testid="decided-row" class="row">
                     <span class={it.decision === "confirmed" ? "good" : "bad"}><Icon name={it.decision === "confirmed" ? "tick" : "cross"} label={it.decision === "confirmed" ? "approved" : "rejected"} /></span><a href={`instances/${it.instance_id}`}><Text text={nameOf(it)} /></a><span class="muted"><Text text={it.step} /></span> by <Text text={it.by} />{it.comment && <span>“<Text text={it.comment} />”</span>}<span class="muted"><Time at={it.at} /></span></li>)}</ul></>}

@@ -4,6 +4,7 @@
 import { useRef, useState } from "preact/hooks";
 import { ask, askLater, askText } from "../base/api";
 import { useAsk, useNews, withRaw, type Raw } from "../base/ask";
+import { canBulk } from "../base/bulks";
 import { merged } from "../base/patch";
 import { here, query, setQuery } from "../base/place";
 import { one } from "../base/query";
@@ -12,10 +13,11 @@ import { grouped, oneLine } from "../base/text";
 import type { Counts, DlqRecord, DlqRow, ErrorGroup, InstanceRow, JobRow, Page } from "../base/types";
 import { may } from "../base/who";
 import { requeue } from "../parts/actions";
-import { BulkBar, bulkAction, canBulk } from "../parts/bulk";
+import { BulkBar, bulkAction } from "../parts/bulk";
 import { Empty, Failure, Loading, Status, Tabs, Text, Time } from "../parts/bits";
 import { Icon } from "../parts/icons";
 import { Chips } from "../parts/list";
+import { More } from "../parts/more";
 import { check, Difference, Json, JsonEditor, pretty } from "../parts/json";
 import type { Field } from "../parts/sheet";
 
@@ -111,19 +113,19 @@ function Members({ group, of, reload }: { group: string; of: Of; reload: () => v
         const name = it.key ?? it.idempotency_key ?? `…${(it.instance_id ?? it.id).slice(-8)}`;
         if (of !== "dlq") return (
             <tr key={it.id} data-testid="dead-row" data-id={it.id} data-status={it.status}>{box(it, name)}<td class="c-key"><a class="row-link" href={`${of}/${it.id}`}><Text text={name} /></a></td>
-                <td><Status status={it.status} of={of === "jobs" ? "job" : "instance"} /></td><td class="clip mono muted"><Text text={it.input_preview ?? it.payload_preview ?? ""} /></td><td class="right c-time"><Time at={it.created_at} /></td></tr>);
+                <td><Status status={it.status} of={of === "jobs" ? "job" : "instance"} /></td><td class="clip rest mono muted"><Text text={it.input_preview ?? it.payload_preview ?? ""} /></td><td class="right c-time"><Time at={it.created_at} /></td></tr>);
         return (
             <tr key={it.id} data-testid="dead-row" data-id={it.id} data-status="dlq">{box(it, name)}
                 <td class="c-key"><a class="row-link" href={`instances/${it.instance_id}`}><Text text={name} /></a></td>
                 {!group && <td class="clip"><b><Text text={it.step_name} /></b> <span class="bad"><Text text={oneLine(it.error ?? "")} /></span></td>}
-                <td class="clip mono muted"><Text text={it.input_preview ?? (it.input === undefined ? "" : JSON.stringify(it.input))} /></td><td class="right c-time"><Time at={it.created_at} /></td>
+                <td class="clip rest mono muted"><Text text={it.input_preview ?? (it.input === undefined ? "" : JSON.stringify(it.input))} /></td><td class="right c-time"><Time at={it.created_at} /></td>
                 <td class="right nowrap c-buttons">{canRequeue && <><button type="button" data-testid="action-requeue" onClick={() => void requeue(it.id, it.step_name, false, done, it.instance_id)}>Requeue</button> <button type="button" data-testid="action-requeue-edit" onClick={() => void requeue(it.id, it.step_name, true, done, it.instance_id)}>Edit and requeue</button></>}</td>
             </tr>);
     };
     return (
         <>
             <table class="rows inner"><tbody>{page.data.items.map(draw)}</tbody></table>
-            {page.data.next && limit < 1000 && <p class="center"><button type="button" data-testid="older" onClick={() => setLimit(Math.min(1000, limit + 200))}>Older</button></p>}
+            <More page={page.data} limit={limit} set={setLimit} />
             {selected.size > 0 && <BulkBar on={of} ids={[...selected]} filter={null} matching={null} actions={of === "dlq" ? ["requeue", "cancel"] : of === "jobs" ? ["retry", "delete"] : ["retry", "restart"]} clear={() => setSelected(new Set())} />}
         </>
     );

@@ -134,7 +134,7 @@ function SameError({ it }: { it: InstanceType }) {
     const found = useAsk<{ items: ErrorGroup[] }>(name && may("GET", "/v1/errors") ? `/v1/errors?of=${of}&workflow=${encodeURIComponent(it.workflow)}` : null);
     const n = found.data?.items.find((group) => group.group === name)?.n ?? 0;
     if (!name) return null;
-    return <a data-testid="same-error" data-group={name} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${name}`}>{n > 1 ? `${grouped(n)} have failed alike` : "Its error group"}</a>;
+    return <a data-testid="same-error" data-group={name} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${name}`}>{n > 1 ? `${grouped(n)} have failed alike` : "Errors like this"}</a>;
 }
 
 /** Of actions whose names are much alike: what each begins, in a few words. */
@@ -207,7 +207,9 @@ export default function Instance({ id }: { id: string }) {
     const tabs = [...(isCode ? [] : ["graph"]), "timeline", "steps", "events", ...(isCode ? ["logs"] : []), "io", ...(isCode ? [] : ["definition"])];
     const tab = tabs.includes(one(query.value, "tab")) ? one(query.value, "tab") : isCode || isPhone() ? "steps" : "graph";
     const label: Record<string, string> = { graph: "Graph", timeline: "Timeline", steps: `Steps ${steps.data?.length ?? ""}`, events: "Events", logs: "Logs", io: "Input & output", definition: "Definition" };
-    const reasons = whys.data ? all : it.why ? [it.why] : [];
+    // A step that is parked says the same as its instance, which stands there because of it.
+    const parked = all.find((why) => why.code === "parked")?.values["step"];
+    const reasons = whys.data ? all.filter((why) => why.code !== "parked_step" || why.step !== parked) : it.why ? [it.why] : [];
     const buttons = instanceActions(it.status, { isMismatched: reasons.some((why) => why.code === "paused_mismatch"), isElement: map !== null });
     const click = (action: string) => {
         if (action === "signal") signalAction(it as never, [...new Set((steps.data ?? []).filter((step) => step.waiting_event).map((step) => step.waiting_event!))], reload);

@@ -36,6 +36,9 @@ function Note({ row }: { row: JobRow }) {
     return null;
 }
 
+/** As the command line counts: the column has calls that failed; one that is under way, or succeeded, is added. */
+const callsOf = (row: JobRow): number => row.attempt + (row.status === "succeeded" || row.leased_by ? 1 : 0);
+
 const COLUMNS: Column<JobRow>[] = [
     { name: "status", label: "status", isFixed: true, class: "c-status", cell: (row) => <Status status={row.status} of="job" isDue={isDue(row)} /> },
     { name: "type", label: "type", isFixed: true, class: "c-key", cell: (row) => <a class="row-link key-text" href={`jobs/${row.id}`} title={visible(row.type)}><Text text={row.type} mono /></a> },
@@ -45,7 +48,7 @@ const COLUMNS: Column<JobRow>[] = [
     { name: "preview", label: "input", class: "clip mono muted", cell: (row) => <Text text={row.payload_preview ?? ""} /> },
     { name: "priority", label: "priority", head: "right", class: "right num", cell: (row) => row.priority },
     { name: "runs", label: "run at", head: "right", class: "right c-time", cell: (row) => <Time at={row.run_at} /> },
-    { name: "calls", label: "calls", head: "right", class: "right num", cell: (row) => `${row.attempt}/${row.max_attempts}` },
+    { name: "calls", label: "calls", head: "right", class: "right num", cell: (row) => `${callsOf(row)}/${row.max_attempts}` },
     { name: "created", label: "created", head: "right", class: "right c-time", cell: (row) => <Time at={row.created_at} /> },
 ];
 
@@ -90,7 +93,7 @@ export function Job({ id }: { id: string }) {
             <p class="crumbs"><a href={listOf("jobs")}>‹ Jobs</a></p>
             <div class="row head"><h1><Text text={it.type} /></h1><span class="nowrap"><Id id={id} /><Copy text={id} label="Copy the id" /></span><Status status={it.status} of="job" isDue={isDue(it)} id="job-status" />
                 {it.idempotency_key && <span>key <Text text={it.idempotency_key} /></span>}<span class="muted"><Time at={it.created_at} prefix="created " /></span></div>
-            {it.why ? <WhyBox whys={[it.why]} more={it.status === "failed" && it.error_group && may("GET", "/v1/errors") && <a data-testid="same-error" data-group={it.error_group} href={`dead?tab=jobs&group=${it.error_group}`}>Its error group</a>} allowed={(action) => buttons.includes(action) || ["workers", "limit", "about"].includes(action) || (action === "type-enable" && may("PUT", "/v1/registry/{name}"))} act={(action, why) => action.action === "limit" ? go(limitPlace(why)) : action.action === "type-enable" ? void typeAction(it.type, true, reload) : action.action === "workers" ? go("workers") : action.action === "about" ? go("settings") : jobAction(action.action, it, reload)} />
+            {it.why ? <WhyBox whys={[it.why]} more={it.status === "failed" && it.error_group && may("GET", "/v1/errors") && <a data-testid="same-error" data-group={it.error_group} href={`dead?tab=jobs&group=${it.error_group}`}>Errors like this</a>} allowed={(action) => buttons.includes(action) || ["workers", "limit", "about"].includes(action) || (action === "type-enable" && may("PUT", "/v1/registry/{name}"))} act={(action, why) => action.action === "limit" ? go(limitPlace(why)) : action.action === "type-enable" ? void typeAction(it.type, true, reload) : action.action === "workers" ? go("workers") : action.action === "about" ? go("settings") : jobAction(action.action, it, reload)} />
                 : it.last_error && <section class="why-box"><div class="why u-failing" data-testid="why"><p data-testid="why-text"><Text text={it.last_error} /></p></div></section>}
             <div class="row actions">{buttons.map((action) => <button key={action} type="button" class={action === "job-retry" ? "primary" : undefined} data-testid={`action-${action}`} onClick={() => jobAction(action, it, reload)}>{ACTION_NAMES[action]}</button>)}
                 {may("POST", "/v1/jobs") && <button type="button" data-testid="action-job-add" onClick={() => void rawMember(`/v1/jobs/${id}`, "payload").then((payload) => jobAdd(it.type, payload))}>Add again</button>}</div>

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import { apiUrl, signIn } from "../base/api";
+import { apiUrl, ask, signIn } from "../base/api";
 import { useAsk, useEvery, useNews } from "../base/ask";
 import { base, query } from "../base/place";
 import { one } from "../base/query";
@@ -11,25 +11,35 @@ import type { Page, Schemas, TypeRow, WorkerRow } from "../base/types";
 import { may } from "../base/who";
 import { typeAction } from "../parts/actions";
 import { Command, Copy, Empty, Failure, Loading, Text, Time } from "../parts/bits";
+import { More } from "../parts/more";
 import { Icon } from "../parts/icons";
 import { LimitsPart } from "../parts/limits";
 
 // ---- workers ---------------------------------------------------------------------------------------
 
-type Held = Schemas["HeldTask"];
+type Held = Schemas["HeldTask"] & { key?: string | null };
+
+/** With the keys by which people know jobs and instances. */
+async function withKeys(target: string, signal: AbortSignal): Promise<Page<Held>> {
+    const page = await ask<Page<Held>>(target, signal), keys = new Map<string, string | null>();
+    for (const [kind, ids] of [["instances", page.items.flatMap((it) => it.instance_id ?? [])], ["jobs", page.items.flatMap((it) => it.instance_id ? [] : it.id)]] as const)
+        if (ids.length) for (const it of (await ask<Page<{ id: string; key?: string | null; idempotency_key?: string | null }>>(`/v1/${kind}?view=row&limit=100&ids=${ids.slice(0, 100).join(",")}`, signal).catch(() => ({ items: [] }))).items) keys.set(it.id, it.key ?? it.idempotency_key ?? null);
+    return { ...page, items: page.items.map((it) => ({ ...it, key: keys.get(it.instance_id ?? it.id) ?? null })) };
+}
 
 function Tasks({ name }: { name: string }) {
-    const page = useAsk<Page<Held>>(`/v1/workers/${encodeURIComponent(name)}/tasks`);
+    const page = useAsk<Page<Held>>(`/v1/workers/${encodeURIComponent(name)}/tasks`, withKeys);
     useNews(() => true, page.again, 2000);
     if (page.error && !page.data) return <Failure error={page.error} again={page.again} />;
     if (!page.data) return <Loading rows={1} />;
     if (!page.data.items.length) return <p class="muted">It holds nothing.</p>;
-    return <ul class="plain">{page.data.items.map((it) => <li key={it.id} data-testid="worker-task" data-id={it.id} class="row"><b><Text text={it.step ?? it.type ?? it.kind} /></b> <a href={it.instance_id ? `instances/${it.instance_id}` : `jobs/${it.id}`}>…{(it.instance_id ?? it.id).slice(-8)}</a><span class="muted">call {it.call}{it.since && <> began <Time at={it.since} /></>}{it.lease_until && <>, its lease ends <Time at={it.lease_until} /></>}</span></li>)}</ul>;
+    return <ul class="plain">{page.data.items.map((it) => <li key={it.id} data-testid="worker-task" data-id={it.id} class="row"><b><Text text={it.step ?? it.type ?? it.kind} /></b> <a href={it.instance_id ? `instances/${it.instance_id}` : `jobs/${it.id}`}><Text text={it.key ?? `…${(it.instance_id ?? it.id).slice(-8)}`} /></a><span class="muted">call {it.call}{it.since && <> began <Time at={it.since} /></>}{it.lease_until && <>, its lease ends <Time at={it.lease_until} /></>}</span></li>)}</ul>;
 }
 
 export function Workers() {
     const workers = useAsk<Page<WorkerRow>>("/v1/workers");
-    const types = useAsk<Page<TypeRow>>("/v1/types?limit=200");
+    const [most, setMost] = useState(200);
+    const types = useAsk<Page<TypeRow>>(`/v1/types?limit=${most}`);
     const [open, setOpen] = useState<Record<string, boolean>>({});
     const [hasGone, setGone] = useState(false);
     const again = () => { workers.again(); types.again(); };
@@ -66,6 +76,7 @@ export function Workers() {
                         <td class="right nowrap">{it.is_served === false && it.is_enabled !== false && <Copy text={line(it.type)} id="copy-cli" label={`Copy: ${line(it.type)}`} />}
                             {it.runtime && may("PUT", "/v1/registry/{name}") && (it.is_enabled === false ? <button type="button" data-testid="action-type-enable" onClick={() => void typeAction(it.type, true, types.again)}>Switch on</button> : <button type="button" data-testid="action-type-disable" onClick={() => void typeAction(it.type, false, types.again)}>Switch off</button>)}</td>
                     </tr>))}</tbody></table></div>)}
+            <More page={types.data} limit={most} set={setMost} />
             {may("GET", "/v1/limits") && <LimitsPart types={types.data?.items ?? []} />}
         </section>
     );

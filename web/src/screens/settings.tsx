@@ -15,7 +15,7 @@ import { DeliveryPart, RetentionPart } from "../parts/keeping";
 import { sheet } from "../parts/sheet";
 
 const Choice = <T extends string>({ name, label, value, options, onChange }: { name: string; label: string; value: T; options: T[]; onChange: (value: T) => void }) => (
-    <label class="field"><span class="label">{label}</span><select data-testid={name} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>{options.map((it) => <option key={it}>{it}</option>)}</select></label>
+    <label class="field"><span class="label">{label}</span><select data-testid={name} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>{options.map((it) => <option key={it} value={it}>{it === "utc" ? "UTC" : it}</option>)}</select></label>
 );
 
 function forget(): void {

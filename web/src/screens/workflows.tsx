@@ -149,7 +149,7 @@ function Mismatches({ names }: { names: string[] }) {
     const force = (it: InstanceRow, action: string) => instanceAction(action, it, [], page.again);
     return (
         <><h2>Code that no longer matches</h2><div class="table-wrap"><table class="rows"><tbody>{rows.map((it) => (
-            <tr key={it.id} data-testid="mismatch-row" data-id={it.id}><td class="c-key"><a class="row-link" href={`instances/${it.id}`}><Text text={it.key ?? `…${it.id.slice(-8)}`} /></a></td><td class="muted">v{it.version}</td><td class="clip wide">{it.why && <WhyLine why={it.why} />}</td>
+            <tr key={it.id} data-testid="mismatch-row" data-id={it.id}><td class="c-key"><a class="row-link" href={`instances/${it.id}`}><Text text={it.key ?? `…${it.id.slice(-8)}`} /></a></td><td class="muted">v{it.version}</td><td class="clip rest">{it.why && <WhyLine why={it.why} />}</td>
                 <td class="right nowrap c-buttons">{may("POST", "/v1/instances/{id}/resume") && <><button type="button" data-testid="action-resume" onClick={() => force(it, "resume")}>Resume</button> <button type="button" data-testid="action-resume-force" onClick={() => force(it, "resume-force")}>Accept new code</button></>}</td></tr>))}</tbody></table></div></>
     );
 }
@@ -219,7 +219,7 @@ function Recent({ name }: { name: string }) {
     if (!recent.data.items.length) return <Empty reason="none"><p>No instance has been started.</p></Empty>;
     return (
         <div class="table-wrap"><table class="rows"><tbody>{recent.data.items.map((row) => (
-            <tr key={row.id} data-testid="instance-row" data-id={row.id} data-status={row.status}><td class="c-status"><Status status={row.status} /></td><td class="c-key"><a class="row-link" href={`instances/${row.id}`}><Text text={row.key ?? `…${row.id.slice(-8)}`} /></a></td><td class="c-flow muted">v{row.version}</td><td class="c-why clip">{row.why && <WhyLine why={row.why} />}</td><td class="right c-time"><Time at={row.created_at} /></td></tr>))}</tbody></table>
+            <tr key={row.id} data-testid="instance-row" data-id={row.id} data-status={row.status}><td class="c-status"><Status status={row.status} /></td><td class="c-key"><a class="row-link" href={`instances/${row.id}`}><Text text={row.key ?? `…${row.id.slice(-8)}`} /></a></td><td class="c-flow muted">v{row.version}</td><td class="c-why clip rest">{row.why && <WhyLine why={row.why} />}</td><td class="right c-time"><Time at={row.created_at} /></td></tr>))}</tbody></table>
             <p class="below"><a href={`instances?workflow=${encodeURIComponent(name)}`}>All instances of <Text text={name} /></a></p></div>
     );
 }
