@@ -14,11 +14,11 @@
  */
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "engine/workset.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A row of the log is not to become so large that reading one of its events takes long. */
@@ -42,9 +42,8 @@ static int compare_ids(const void *a, const void *b)
 /* Jobs are completed, and instances started in memory, before their events are told. */
 cairn_code batch_append_events(struct batch *batch)
 {
-    if (batch->events.count)
-        qsort(batch->events.items, batch->events.count, sizeof *batch->events.items,
-              compare_ids);
+    sort_items(batch->events.items, batch->events.count, sizeof *batch->events.items,
+               compare_ids);
     if (batch->events.count)
         TRY(STORE(batch, append_events, batch->events.items, batch->events.count));
     if (batch->loose.count)

@@ -4,10 +4,10 @@
  */
 #include "engine/workset.h"
 
+#include "base/sort.h"
 #include "engine/read.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- loading -------------------------------------------------------------------------------- */
@@ -21,8 +21,7 @@ static int compare_ids(const void *a, const void *b)
 static size_t sort_unique(const char **ids, size_t count)
 {
     size_t unique = 0;
-    if (count)
-        qsort(ids, count, sizeof *ids, compare_ids);
+    sort_items(ids, count, sizeof *ids, compare_ids);
     for (size_t i = 0; i < count; i++)
         if (unique == 0 || strcmp(ids[unique - 1], ids[i]) != 0)
             ids[unique++] = ids[i];

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/sort.h"
 #include "engine/limit.h"
 #include "engine/workset.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- by place ------------------------------------------------------------------------------- */
@@ -97,8 +97,7 @@ static int compare_refs(const void *a, const void *b)
 static size_t sort_refs(struct step_ref *refs, size_t count)
 {
     size_t unique = 0;
-    if (count)
-        qsort(refs, count, sizeof *refs, compare_refs);
+    sort_items(refs, count, sizeof *refs, compare_refs);
     for (size_t i = 0; i < count; i++)
         if (unique == 0 || compare_refs(&refs[unique - 1], &refs[i]) != 0)
             refs[unique++] = refs[i];
@@ -253,9 +252,8 @@ cairn_code workset_list_in_hand(struct batch *batch)
     batch->in_hand.count = 0;
     for (size_t i = 0; i < batch->instances.count; i++)
         TRY(list_in_hand(batch->instances.entries[i].value));
-    if (batch->in_hand.count)
-        qsort(batch->in_hand.items, batch->in_hand.count, sizeof *batch->in_hand.items,
-              compare_keys);
+    sort_items(batch->in_hand.items, batch->in_hand.count, sizeof *batch->in_hand.items,
+               compare_keys);
     return CAIRN_OK;
 }
 
@@ -343,7 +341,7 @@ cairn_code workset_write_changed(struct batch *batch, struct workset_instance *o
     for (size_t i = 0; i < batch->instances.count; i++)
         if (!only || batch->instances.entries[i].value == only)
             count += take_changed(batch->instances.entries[i].value, part, rows + count);
-    qsort(rows, count, sizeof *rows, compare_places);
+    sort_items(rows, count, sizeof *rows, compare_places);
     for (size_t i = 0; i < count; i++)
         TRY(note_group(batch, &rows[i]));
     if (part == STEPS_NEW || part == STEPS_EARLY_NEW)
