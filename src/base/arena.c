@@ -82,18 +82,20 @@ void *arena_room(struct arena *arena, size_t count, size_t size)
 void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, size_t *room,
                  size_t size)
 {
-    if (array && more <= *room - count)
-        return array;
     if (more > SIZE_MAX / 4 - count)
         return NULL;
-    size_t larger = count + more < 4 ? 8 : (count + more) * 2;
-    void *copy = arena_array(arena, larger, size);
-    if (!copy)
-        return NULL;
-    if (array)
-        memcpy(copy, array, count * size);
-    *room = larger;
-    return copy;
+    if (!array || more > *room - count) {
+        size_t larger = count + more < 4 ? 8 : (count + more) * 2;
+        void *copy = arena_room(arena, larger, size);
+        if (!copy)
+            return NULL;
+        if (array)
+            memcpy(copy, array, count * size);
+        *room = larger;
+        array = copy;
+    }
+    memset((char *)array + count * size, 0, more * size);
+    return array;
 }
 
 void *arena_pointers(struct arena *arena, const void *items, size_t count, size_t size)

@@ -18,10 +18,10 @@ void arena_done(struct arena *arena);                /* frees everything in it *
 void *arena_alloc(struct arena *arena, size_t size); /* aligned for anything */
 void *arena_zalloc(struct arena *arena, size_t size);
 void *arena_array(struct arena *arena, size_t count, size_t size); /* zeroed; checks overflow */
-/* The same, not zeroed: for rows that a store writes whole, of which there are mostly few. */
+/* The same, not zeroed: for what is written whole before it is read. */
 void *arena_room(struct arena *arena, size_t count, size_t size);
 /* An array with room for `more` entries behind the `count` that it holds: the array itself, or a
- * larger copy of it, whose new entries are zeroed.  *room is how many entries fit. */
+ * larger copy of it; those entries are zeroed.  *room is how many entries fit. */
 void *arena_grow(struct arena *arena, void *array, size_t count, size_t more, size_t *room,
                  size_t size);
 

@@ -110,8 +110,8 @@ static cairn_code choose_turn(struct batch *batch, const struct demand *demand, 
 {
     size_t most = batch->in_hand.count < room ? batch->in_hand.count : room;
     *ret_turn = (struct turn_in_hand){
-        .steps = arena_array(&batch->arena, most, sizeof *ret_turn->steps),
-        .told.types = arena_array(&batch->arena, most, sizeof *ret_turn->told.types)};
+        .steps = arena_room(&batch->arena, most, sizeof *ret_turn->steps),
+        .told.types = arena_room(&batch->arena, most, sizeof *ret_turn->told.types)};
     NEED(ret_turn->steps && ret_turn->told.types, batch->error);
     for (size_t i = 0; i < batch->in_hand.count; i++) {
         struct step_in_hand *in_hand = &batch->in_hand.items[i];
@@ -230,7 +230,7 @@ static cairn_code take_turn(struct batch *batch, struct claim_group *group,
 {
     const struct demand *demand = group->shares->request->demand;
     size_t count = 0, before = 0;
-    struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    struct step_row *rows = arena_room(&batch->arena, room, sizeof *rows);
     NEED(rows, batch->error);
     if (must_ask(demand, turn))
         TRY(ask(batch, group, turn, rows, room, &count, &before));
@@ -248,7 +248,7 @@ static cairn_code take_turn(struct batch *batch, struct claim_group *group,
 static cairn_code find_leased(struct batch *batch, struct claim_group *group, size_t room)
 {
     size_t count = 0;
-    struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    struct step_row *rows = arena_room(&batch->arena, room, sizeof *rows);
     NEED(rows, batch->error);
     TRY(claim_lease_steps(batch, group, NULL, rows, room, &count));
     return claim_give_leased(batch, group, rows, count);

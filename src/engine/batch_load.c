@@ -4,9 +4,9 @@
  *
  * Jobs are locked by one question and instances by another; steps are read ahead by a third.
  */
+#include "base/sort.h"
 #include "engine/workset.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -143,15 +143,16 @@ static cairn_code complete_jobs(struct batch *batch)
 {
     size_t count = 0, named = 0;
     const struct row_name **names =
-        arena_array(&batch->arena, batch->names.count, sizeof *names);
-    struct job_row *rows = arena_array(&batch->arena, batch->names.count, sizeof *rows);
-    NEED(names && rows, batch->error);
+        arena_room(&batch->arena, batch->names.count, sizeof *names);
+    NEED(names, batch->error);
     for (size_t i = 0; i < batch->names.count; i++)
         if (batch->names.items[i].is_job)
             names[named++] = &batch->names.items[i];
     if (named == 0)
         return CAIRN_OK;
-    qsort(names, named, sizeof *names, compare_names);
+    struct job_row *rows = arena_room(&batch->arena, named, sizeof *rows);
+    NEED(rows, batch->error);
+    sort_items(names, named, sizeof *names, compare_names);
     for (size_t i = 0; i < named; i++) {
         bool is_shared = (i > 0 && is_same_row(names[i], names[i - 1])) ||
                          (i + 1 < named && is_same_row(names[i], names[i + 1]));
@@ -223,7 +224,7 @@ static cairn_code prefetch(struct batch *batch)
     size_t room = 0, count = 0;
     for (size_t i = 0; i < batch->names.count; i++)
         room += place_room(&batch->names.items[i]);
-    struct step_ref *refs = arena_array(&batch->arena, room, sizeof *refs);
+    struct step_ref *refs = arena_room(&batch->arena, room, sizeof *refs);
     NEED(refs, batch->error);
     for (size_t i = 0; i < batch->names.count; i++)
         count += add_places(batch, &batch->names.items[i], refs + count);
@@ -411,9 +412,9 @@ static cairn_code add_runs(struct batch *batch, const struct known_instance *kno
 /* Of reports about steps the places are known, too, so that one round trip brings all. */
 static cairn_code load_instances(struct batch *batch, const char **ids)
 {
-    struct step_ref *refs = arena_array(&batch->arena, 2 * batch->names.count, sizeof *refs);
+    struct step_ref *refs = arena_room(&batch->arena, 2 * batch->names.count, sizeof *refs);
     struct flow_lock lock = {
-        .known = arena_array(&batch->arena, batch->names.count, sizeof *lock.known)};
+        .known = arena_room(&batch->arena, batch->names.count, sizeof *lock.known)};
     NEED(refs && lock.known, batch->error);
     bool has_flow = !batch->is_alone && batch->ops->lock_flow;
     if (has_flow)
@@ -443,7 +444,7 @@ cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
             TRY(name_rows_of(batch, request));
     if (batch->names.count == 0)
         return CAIRN_OK;
-    const char **ids = arena_array(&batch->arena, batch->names.count, sizeof *ids);
+    const char **ids = arena_room(&batch->arena, batch->names.count, sizeof *ids);
     NEED(ids, batch->error);
     TRY(complete_jobs(batch));
     TRY(workset_load_jobs(batch, ids, gather_ids(batch, true, ids)));

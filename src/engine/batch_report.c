@@ -204,7 +204,7 @@ cairn_code batch_report(struct batch *batch, struct request *request)
 {
     size_t count = request->in.report.count;
     if (!request->out.reported)
-        request->out.reported = arena_array(&request->arena, count, sizeof(cairn_reported));
+        request->out.reported = arena_room(&request->arena, count, sizeof(cairn_reported));
     NEED(request->out.reported, batch->error);
     for (size_t i = 0; i < count; i++) {
         const cairn_report *report = &request->in.report.reports[i];

@@ -273,7 +273,7 @@ static cairn_code settle_started(struct batch *batch, const struct starting *sta
 static cairn_code insert_starting(struct batch *batch, const struct starting *starting)
 {
     size_t count = starting->count;
-    struct instance_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    struct instance_row *rows = arena_room(&batch->arena, count, sizeof *rows);
     enum insert_result *results = arena_array(&batch->arena, count, sizeof *results);
     NEED(rows && results, batch->error);
     if (count == 0)

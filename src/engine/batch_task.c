@@ -182,7 +182,7 @@ static cairn_code take_plain_jobs(struct batch *batch, struct claim_group *group
                                   bool *is_laned)
 {
     size_t count = 0;
-    struct job_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    struct job_row *rows = arena_room(&batch->arena, room, sizeof *rows);
     NEED(rows, batch->error);
     struct arena *arena = swap_arena(batch, group);
     cairn_code code = lease_jobs(batch, group, rows, room, &count, is_laned);

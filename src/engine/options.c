@@ -82,7 +82,7 @@ cairn_code options_take_many(enum options_kind kind, struct arena *arena, const 
                              size_t count, void *ret_array, cairn_error *reterr)
 {
     size_t stride = count ? size_of(from) : 0;
-    char *array = arena_array(arena, count, kinds[kind].size);
+    char *array = arena_room(arena, count, kinds[kind].size);
     NEED(array, reterr);
     for (size_t i = 0; i < count; i++) {
         const char *entry = (const char *)from + i * stride;

@@ -41,9 +41,9 @@ static cairn_code find_missing(struct batch *batch, const char *const *ids, size
                                size_t row_size, struct missing *ret)
 {
     *ret = (struct missing){
-        .ids = arena_array(&batch->arena, count, sizeof *ret->ids),
+        .ids = arena_room(&batch->arena, count, sizeof *ret->ids),
         .results = arena_array(&batch->arena, count, sizeof *ret->results),
-        .rows = arena_array(&batch->arena, count, row_size),
+        .rows = arena_room(&batch->arena, count, row_size),
     };
     NEED(ret->ids && ret->results && ret->rows, batch->error);
     for (size_t i = 0; i < count; i++)
@@ -176,7 +176,7 @@ cairn_code workset_load_jobs(struct batch *batch, const char *const *ids, size_t
 static cairn_code write_jobs(struct batch *batch, const struct workset_job *only)
 {
     size_t count = 0;
-    struct job_row *rows = arena_array(&batch->arena, batch->jobs.count, sizeof *rows);
+    struct job_row *rows = arena_room(&batch->arena, batch->jobs.count, sizeof *rows);
     NEED(rows, batch->error);
     for (size_t i = 0; i < batch->jobs.count; i++) {
         struct workset_job *job = batch->jobs.entries[i].value;
@@ -381,7 +381,7 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
 {
     size_t count = 0;
     struct instance_row *rows =
-        arena_array(&batch->arena, only ? 1 : batch->instances.count, sizeof *rows);
+        arena_room(&batch->arena, only ? 1 : batch->instances.count, sizeof *rows);
     NEED(rows, batch->error);
     TRY(batch_number_events(batch));
     for (size_t i = 0; i < batch->instances.count; i++) {

@@ -126,8 +126,8 @@ static cairn_code keep_found(struct batch *batch, const struct step_ref *refs, s
 
 cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, size_t count)
 {
-    struct step_ref *chosen = arena_array(&batch->arena, count, sizeof *chosen);
-    struct step_row *rows = arena_array(&batch->arena, count, sizeof *rows);
+    struct step_ref *chosen = arena_room(&batch->arena, count, sizeof *chosen);
+    struct step_row *rows = arena_room(&batch->arena, count, sizeof *rows);
     bool *is_found = arena_array(&batch->arena, count, sizeof *is_found);
     NEED(chosen && rows && is_found, batch->error);
     count = choose_refs(batch, refs, count, chosen);
@@ -140,7 +140,7 @@ cairn_code workset_prefetch(struct batch *batch, const struct step_ref *refs, si
 cairn_code workset_load_flow(struct batch *batch, const char *const *ids, size_t count,
                              struct flow_lock *lock, struct step_ref *refs)
 {
-    NEED((lock->steps = arena_array(&batch->arena, lock->ref_count, sizeof *lock->steps)) &&
+    NEED((lock->steps = arena_room(&batch->arena, lock->ref_count, sizeof *lock->steps)) &&
              (lock->is_found =
                   arena_array(&batch->arena, lock->ref_count, sizeof *lock->is_found)),
          batch->error);
@@ -336,7 +336,7 @@ cairn_code workset_write_changed(struct batch *batch, struct workset_instance *o
             room += count_changed(batch->instances.entries[i].value, part);
     if (room == 0)
         return CAIRN_OK;
-    struct step_row *rows = arena_array(&batch->arena, room, sizeof *rows);
+    struct step_row *rows = arena_room(&batch->arena, room, sizeof *rows);
     NEED(rows, batch->error);
     for (size_t i = 0; i < batch->instances.count; i++)
         if (!only || batch->instances.entries[i].value == only)

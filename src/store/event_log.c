@@ -68,7 +68,7 @@ static cairn_code fill_log(struct arena *arena, const struct event_row *const *e
         .slots = slots,
         .events = arena_zalloc(arena, slots * sizeof *ret_log->events),
         .kinds = kinds,
-        .said = arena_array(arena, count, sizeof *ret_log->said),
+        .said = arena_room(arena, count, sizeof *ret_log->said),
     };
     if (!kinds || !ret_log->events || !ret_log->said || !said_table_init(&table, arena, count))
         return fail_memory(reterr);
@@ -113,8 +113,8 @@ cairn_code event_log_append(struct store_tx *tx, const struct event_writer *writ
                             const struct event_row *events, size_t count, cairn_error *reterr)
 {
     size_t chained_count = 0, loose_count = 0;
-    const struct event_row **chained = arena_array(tx->arena, count, sizeof *chained);
-    struct event_row *loose = arena_array(tx->arena, count, sizeof *loose);
+    const struct event_row **chained = arena_room(tx->arena, count, sizeof *chained);
+    struct event_row *loose = arena_room(tx->arena, count, sizeof *loose);
     if (!chained || !loose)
         return fail_memory(reterr);
     for (size_t i = 0; i < count; i++) {

@@ -150,6 +150,8 @@ TEST(a_growing_array_keeps_its_entries_and_zeroes_the_rest)
     int *same = arena_grow(&arena, numbers, 1000, room - 1000, &room, sizeof *numbers);
     CHECK(same == numbers, "it was copied though there was room");
     CHECK(!arena_grow(&arena, numbers, 1000, SIZE_MAX, &room, sizeof *numbers), "too many");
+    numbers = arena_grow(&arena, numbers, 3, 2, &room, sizeof *numbers); /* begun again */
+    CHECK(numbers[2] == 2 && !numbers[3] && !numbers[4] && numbers[5] == 5, "not zeroed");
     arena_done(&arena);
 }
 

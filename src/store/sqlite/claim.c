@@ -292,7 +292,7 @@ static cairn_code claim_round(struct claiming *claiming, struct job_row *ret_row
 {
     size_t found = 0, before = *count;
     claiming->room = room - before;
-    struct job_row *best = arena_array(claiming->tx->arena, claiming->room, sizeof *best);
+    struct job_row *best = arena_room(claiming->tx->arena, claiming->room, sizeof *best);
     if (!best)
         return fail_memory(claiming->reterr);
     TRY(read_best(claiming, best, &found));
@@ -311,7 +311,7 @@ cairn_code sqlite_claim_jobs(struct store_tx *tx, const struct job_claim *claim,
                                 .reterr = reterr,
                                 .next_type = Q_NEXT_TYPE,
                                 .collect = collect_jobs,
-                                .heads = arena_array(tx->arena, room, sizeof(struct head))};
+                                .heads = arena_room(tx->arena, room, sizeof(struct head))};
     if (!claiming.heads)
         return fail_memory(reterr);
 
@@ -474,7 +474,7 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
                                 .reterr = reterr,
                                 .next_type = Q_NEXT_TASK_TYPE,
                                 .collect = collect_steps,
-                                .heads = arena_array(tx->arena, room, sizeof(struct head)),
+                                .heads = arena_room(tx->arena, room, sizeof(struct head)),
                                 .room = room};
     *ret_count = 0;
     if (!claiming.heads)
@@ -496,7 +496,7 @@ cairn_code sqlite_claim_steps(struct store_tx *tx, const struct step_claim *clai
 static cairn_code read_lane(struct claiming *claiming, const struct lane *lane,
                             struct head **ret_heads)
 {
-    claiming->heads = arena_array(claiming->tx->arena, lane->quota, sizeof(struct head));
+    claiming->heads = arena_room(claiming->tx->arena, lane->quota, sizeof(struct head));
     if (!claiming->heads)
         return fail_memory(claiming->reterr);
     claiming->count = 0;
