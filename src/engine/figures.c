@@ -65,12 +65,12 @@ cairn_code figures_note_job_claimed(struct batch *batch, const struct job_row *r
 
 cairn_code figures_note_step_claimed(struct batch *batch, const struct step_row *row)
 {
-    char place[16];
-    snprintf(place, sizeof place, ".%d", (int)row->seq);
+    const char *task_id = step_id_make(&batch->arena, row->instance_id, row->seq);
+    NEED(task_id, batch->error);
     struct figure_note note = {
         .kind = NOTE_CLAIMED,
         .type = row->task_type,
-        .task = hash_text(task_hash(row->instance_id), place),
+        .task = task_hash(task_id),
         .us = row->next_run_at_us ? batch->tx->now_us - row->next_run_at_us : -1};
     return figures_note(batch, &note);
 }
