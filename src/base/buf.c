@@ -37,14 +37,21 @@ static bool make_room(struct buf *buf, size_t len)
     return true;
 }
 
-void buf_add(struct buf *buf, const char *bytes, size_t len)
+char *buf_extend(struct buf *buf, size_t len)
 {
     if (!make_room(buf, len))
-        return;
-    if (len)
-        memcpy(buf->text + buf->len, bytes, len);
+        return NULL;
+    char *start = buf->text + buf->len;
     buf->len += len;
     buf->text[buf->len] = '\0';
+    return start;
+}
+
+void buf_add(struct buf *buf, const char *bytes, size_t len)
+{
+    char *start = buf_extend(buf, len);
+    if (start && len)
+        memcpy(start, bytes, len);
 }
 
 void buf_str(struct buf *buf, const char *text)
@@ -54,7 +61,29 @@ void buf_str(struct buf *buf, const char *text)
 
 void buf_char(struct buf *buf, char c)
 {
-    buf_add(buf, &c, 1);
+    char *start = buf_extend(buf, 1);
+    if (start)
+        *start = c;
+}
+
+/* As printf("%lld") has it, which costs ten times as much. */
+char *int_text(int64_t value, char room[INT_TEXT])
+{
+    uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    char *at = room + INT_TEXT - 1;
+    *at = '\0';
+    do
+        *--at = (char)('0' + left % 10);
+    while (left /= 10);
+    if (value < 0)
+        *--at = '-';
+    return at;
+}
+
+void buf_int(struct buf *buf, int64_t value)
+{
+    char room[INT_TEXT];
+    buf_str(buf, int_text(value, room));
 }
 
 void buf_printf(struct buf *buf, const char *format, ...)

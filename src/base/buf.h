@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The digits of a number, at the end of `room`. */
+enum { INT_TEXT = 24 };
+char *int_text(int64_t value, char room[INT_TEXT]);
+
 struct buf {
     char *text; /* NULL until something was added */
     size_t len, room;
@@ -26,6 +30,9 @@ void buf_reset(struct buf *buf); /* empty again, memory kept, failure forgotten 
 void buf_add(struct buf *buf, const char *bytes, size_t len);
 void buf_str(struct buf *buf, const char *text);
 void buf_char(struct buf *buf, char c);
+char *buf_extend(struct buf *buf,
+                 size_t len); /* for len bytes to be written; NULL: it failed */
+void buf_int(struct buf *buf, int64_t value);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_url(struct buf *buf, const char *text); /* percent-encoded */
 /* "?name=value", or "&name=value" if there is a "?"; nothing if the value is NULL. */

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
@@ -152,19 +151,48 @@ static void add_escaped(struct buf *buf, unsigned char c)
         buf_printf(buf, "\\u%04x", c);
 }
 
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c != '"' && c != '\\' && c != 0x7F;
+}
+
+/* Where a byte of a word is zero, and perhaps behind such a byte, its highest bit is set. */
+static uint64_t zero_bytes(uint64_t word)
+{
+    return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
+}
+
+/* How many of the first bytes need no escape: eight at a time, as long as all of them are plain. */
+static size_t plain_length(const char *text, size_t len)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    size_t i = 0;
+    for (uint64_t word; len - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
+        if (zero_bytes(word & each * 0xE0) | zero_bytes(word ^ each * '"') |
+            zero_bytes(word ^ each * '\\') | zero_bytes(word ^ each * 0x7F))
+            break;
+    }
+    while (i < len && is_plain((unsigned char)text[i]))
+        i++;
+    return i;
+}
+
 static void add_string(struct buf *buf, const char *text, size_t len)
 {
-    buf_char(buf, '"');
-    size_t start = 0;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7F)
-            continue;
-        buf_add(buf, text + start, i - start);
-        add_escaped(buf, c);
-        start = i + 1;
+    size_t plain = plain_length(text, len);
+    char *at = buf_extend(buf, plain + 1);
+    if (!at)
+        return;
+    *at = '"';
+    memcpy(at + 1, text, plain);
+    while (plain < len) {
+        text += plain;
+        len -= plain;
+        add_escaped(buf, (unsigned char)*text++);
+        plain = plain_length(text, --len);
+        buf_add(buf, text, plain);
     }
-    buf_add(buf, text + start, len - start);
     buf_char(buf, '"');
 }
 
@@ -194,7 +222,7 @@ void json_str(struct json_out *out, const char *text)
 void json_int(struct json_out *out, int64_t value)
 {
     before_value(out);
-    buf_printf(out->buf, "%" PRId64, value);
+    buf_int(out->buf, value);
 }
 
 void json_bool(struct json_out *out, bool value)

@@ -5,7 +5,7 @@
 #include "engine/limit.h"
 #include "engine/workset.h"
 
-#include <stdio.h>
+#include <string.h>
 
 /* ---- leases that are lost ------------------------------------------------------------------- */
 
@@ -87,8 +87,8 @@ static cairn_code report_job(struct batch *batch, struct request *request,
     reported->code = verdict.code;
     batch->tally.late_reports += verdict.code != CAIRN_OK;
     if (!verdict.code)
-        snprintf(reported->status, sizeof reported->status, "%s",
-                 job_status_name(job->row.status));
+        stpncpy(reported->status, job_status_name(job->row.status),
+                sizeof reported->status - 1);
     else if (verdict.ended_outcome)
         ended_otherwise(&reported->error, report->task_id, verdict.ended_outcome);
     else
@@ -189,8 +189,8 @@ static cairn_code report_step(struct batch *batch, struct request *request,
     reported->code = verdict.code;
     batch->tally.late_reports += verdict.code == CAIRN_E_LEASE_LOST;
     if (!verdict.code)
-        snprintf(reported->status, sizeof reported->status, "%s",
-                 step_status_name(step->row.status));
+        stpncpy(reported->status, step_status_name(step->row.status),
+                sizeof reported->status - 1);
     else if (verdict.code != CAIRN_E_LEASE_LOST)
         fail(&reported->error, verdict.code, "%s", verdict.flaw);
     else if (verdict.ended_outcome)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/buf.h"
 #include "engine/request.h"
 
 #include <stdlib.h>
@@ -27,7 +28,8 @@ bool step_id_split(const char *task_id, char instance_id[ID_TEXT], int32_t *ret_
 
 char *step_id_make(struct arena *arena, const char *instance_id, int32_t seq)
 {
-    return arena_printf(arena, "%s.%d", instance_id, (int)seq);
+    char room[INT_TEXT];
+    return arena_concat(arena, instance_id, ".", int_text(seq, room), NULL);
 }
 
 bool number_id_read(const char *id, int64_t *ret_number)

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 /* ---- mem --------------------------------------------------------------------------------- */
 
@@ -174,6 +175,8 @@ TEST(an_arena_copies_texts)
     CHECK_STR(arena_strdup(&arena, "abc"), "abc");
     CHECK_STR(arena_strndup(&arena, "abc", 2), "ab");
     CHECK_STR(arena_printf(&arena, "%d-%s", 5, "x"), "5-x");
+    CHECK_STR(arena_concat(&arena, "a", "", "bc", "d", NULL), "abcd");
+    CHECK_STR(arena_concat(&arena, "", NULL), "");
     CHECK(!arena_strdup(&arena, NULL), "NULL became a text");
     char *zeroed = arena_zalloc(&arena, 100);
     for (int i = 0; i < 100; i++)
@@ -233,6 +236,21 @@ TEST(a_buf_grows_and_always_ends_in_nul)
     CHECK_STR(buf_text(&buf), "");
     buf_done(&buf);
     buf_done(&buf);
+}
+
+TEST(numbers_are_written_as_printf_has_them)
+{
+    static const int64_t numbers[] = {0,     1,         -1,        9,         10,           -10,
+                                      12345, INT32_MIN, INT64_MAX, INT64_MIN, INT64_MIN + 1};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char wanted[32], room[INT_TEXT];
+        struct buf buf = {0};
+        snprintf(wanted, sizeof wanted, "%lld", (long long)numbers[i]);
+        buf_int(&buf, numbers[i]);
+        CHECK_STR(buf_text(&buf), wanted);
+        CHECK_STR(int_text(numbers[i], room), wanted);
+        buf_done(&buf);
+    }
 }
 
 TEST(a_buf_prints_across_the_edge_of_its_room)
