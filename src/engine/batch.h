@@ -63,6 +63,15 @@ struct job_said {
     const char *data;
 };
 
+enum { FLOW_SAID = 4 };
+
+/* Facts of steps as JSON, of which a batch has a few again and again. */
+struct flow_said {
+    const char *status, *worker;
+    int32_t retry_count; /* -1: not told */
+    const char *data;    /* NULL: none yet */
+};
+
 /* A function that was claimed, whose memory is to be read. */
 struct passage {
     struct request *request;
@@ -127,6 +136,8 @@ struct batch {
     int64_t next_event;   /* an id that was taken and is not used; 0: none */
     size_t log_size;      /* of what the events of the present row of the log say */
     struct job_said said; /* by the latest event of a job */
+    struct flow_said flow_said[FLOW_SAID];
+    size_t next_flow_said; /* to be replaced */
     LIST(struct outbox_row) outbox;
     LIST(struct figure_note) figures; /* what is counted once it is committed */
     LIST(struct log_row) logs;

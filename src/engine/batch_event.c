@@ -222,7 +222,7 @@ static const char *job_data(struct batch *batch, const struct job_facts *facts)
     return said->data;
 }
 
-static const char *flow_data(struct batch *batch, const struct flow_facts *facts)
+static const char *flow_json(struct batch *batch, const struct flow_facts *facts)
 {
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
@@ -244,6 +244,27 @@ static const char *flow_data(struct batch *batch, const struct flow_facts *facts
     add_time(&out, "at", facts->run_at_us);
     json_close(&out, '}');
     return buf_keep(&buf, &batch->arena);
+}
+
+/* Most events tell a status and who works on it, and nothing else. */
+static const char *flow_data(struct batch *batch, const struct flow_facts *facts)
+{
+    bool has_more = facts->error || facts->reason || facts->by || facts->event ||
+                    facts->signal_id || facts->decision || facts->comment || facts->token ||
+                    facts->step_name || facts->schedule || facts->run_at_us;
+    if (has_more)
+        return flow_json(batch, facts);
+    int32_t retry_count = facts->has_retry_count ? facts->retry_count : -1;
+    for (size_t i = 0; i < FLOW_SAID; i++) {
+        const struct flow_said *said = &batch->flow_said[i];
+        if (said->data && said->status == facts->status && said->worker == facts->worker &&
+            said->retry_count == retry_count)
+            return said->data;
+    }
+    const char *data = flow_json(batch, facts);
+    batch->flow_said[batch->next_flow_said++ % FLOW_SAID] =
+        (struct flow_said){facts->status, facts->worker, retry_count, data};
+    return data;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
