@@ -77,8 +77,115 @@ cairn_code json_read(const char *text, size_t len, const char *what, json_t **re
                        why.text);
 }
 
+/* ---- JSON that is seen to be good ---------------------------------------------------------------
+ *
+ * Every payload is checked, and most are small and plain.  A text that has no escapes, only small integers, and objects of
+ * few keys is seen to be JSON as it is read through, without a tree.  What these functions refuse, jansson decides.
+ */
+
+enum { GLANCE_DEPTH = 16, GLANCE_KEYS = 16 };
+
+static const char *glance_value(const char *at, const char *end, int depth);
+
+static const char *glance_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+        at++;
+    return at;
+}
+
+/* All of these answer the place after what they have seen, or NULL. */
+static const char *glance_string(const char *at, const char *end)
+{
+    if (at == end || *at++ != '"')
+        return NULL;
+    while (at < end && (unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
+        at++;
+    return at < end && *at == '"' ? at + 1 : NULL;
+}
+
+static const char *glance_number(const char *at, const char *end)
+{
+    const char *start = at += *at == '-';
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    bool is_small = at > start && at - start <= 18 && (*start != '0' || at - start == 1);
+    return is_small ? at : NULL;
+}
+
+static const char *glance_word(const char *at, const char *end, const char *word)
+{
+    size_t len = strlen(word);
+    return (size_t)(end - at) >= len && memcmp(at, word, len) == 0 ? at + len : NULL;
+}
+
+/* A key, whose text lies between `at` and what is answered, is not one of those before it. */
+static const char *glance_key(const char *at, const char *end, const char **keys, size_t count)
+{
+    const char *after = glance_string(at, end);
+    if (!after || count == GLANCE_KEYS)
+        return NULL;
+    for (size_t i = 0; i < count; i++) /* up to the quote behind it */
+        if (memcmp(keys[i], at, (size_t)(after - at)) == 0)
+            return NULL;
+    keys[count] = at;
+    after = glance_space(after, end);
+    return after < end && *after == ':' ? glance_space(after + 1, end) : NULL;
+}
+
+static const char *glance_inside(const char *at, const char *end, int depth)
+{
+    const char *keys[GLANCE_KEYS];
+    size_t count = 0;
+    char close = *at == '{' ? '}' : ']';
+    at = glance_space(at + 1, end);
+    if (at < end && *at == close)
+        return at + 1;
+    for (;;) {
+        if (close == '}')
+            at = glance_key(at, end, keys, count++);
+        at = at ? glance_value(at, end, depth + 1) : NULL;
+        at = at ? glance_space(at, end) : NULL;
+        if (!at || at == end || (*at != ',' && *at != close))
+            return NULL;
+        if (*at == close)
+            return at + 1;
+        at = glance_space(at + 1, end);
+    }
+}
+
+static const char *glance_value(const char *at, const char *end, int depth)
+{
+    if (at == end || depth > GLANCE_DEPTH)
+        return NULL;
+    switch (*at) {
+    case '{':
+    case '[':
+        return glance_inside(at, end, depth);
+    case '"':
+        return glance_string(at, end);
+    case 't':
+        return glance_word(at, end, "true");
+    case 'f':
+        return glance_word(at, end, "false");
+    case 'n':
+        return glance_word(at, end, "null");
+    default:
+        return glance_number(at, end);
+    }
+}
+
+static bool is_plainly_json(const char *text, size_t len)
+{
+    const char *end = text + len;
+    const char *after = glance_value(glance_space(text, end), end, 0);
+    return after && glance_space(after, end) == end && utf8_is_valid(text, len);
+}
+
 cairn_code json_check(const char *text, size_t len, const char *what, cairn_error *reterr)
 {
+    if (is_plainly_json(text, len))
+        return CAIRN_OK;
     json_t *tree = NULL;
     cairn_code code = json_read(text, len, what, &tree, reterr);
     if (!code)

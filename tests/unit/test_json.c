@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "test.h"
 
 static cairn_error error;
@@ -240,4 +241,119 @@ TEST(every_character_that_is_written_is_read_as_itself)
     CHECK_STR(json_string_value(tree), text);
     json_decref(tree);
     buf_done(&buf);
+}
+
+/* Texts are looked through eight bytes at a time. */
+TEST(a_character_is_escaped_wherever_it_stands)
+{
+    static const char odd[] = {'"', '\\', '\n', 0x01, 0x1f, 0x7f};
+    for (size_t len = 1; len <= 20; len++)
+        for (size_t at = 0; at < len; at++)
+            for (size_t i = 0; i < sizeof odd; i++) {
+                char text[24];
+                struct buf buf = {0}, wanted = {0};
+                struct json_out out = {.buf = &buf};
+                memset(text, 0x80 | 0x20,
+                       len); /* no neighbour is taken for one that it resembles */
+                text[at] = odd[i];
+                json_strn(&out, text, len);
+                buf_str(&wanted, "\"");
+                buf_add(&wanted, text, at);
+                if (odd[i] == '"' || odd[i] == '\\')
+                    buf_printf(&wanted, "\\%c", odd[i]);
+                else if (odd[i] == '\n')
+                    buf_str(&wanted, "\\n");
+                else
+                    buf_printf(&wanted, "\\u%04x", odd[i]);
+                buf_add(&wanted, text + at + 1, len - at - 1);
+                buf_str(&wanted, "\"");
+                CHECK_STR(buf_text(&buf), buf_text(&wanted));
+                buf_done(&buf);
+                buf_done(&wanted);
+            }
+}
+
+/* json_check() takes plain texts without building a tree, which json_read() builds. */
+TEST(what_is_checked_is_what_can_be_read)
+{
+    static const char *const pieces[] = {"{",
+                                         "}",
+                                         "[",
+                                         "]",
+                                         ",",
+                                         ":",
+                                         "\"a\"",
+                                         "\"b\"",
+                                         "\"ab\"",
+                                         "\"\"",
+                                         "\"\\n\"",
+                                         "\"\xc3\xa4\"",
+                                         "\"\xc3",
+                                         "0",
+                                         "-",
+                                         "1",
+                                         "12",
+                                         "-3",
+                                         "0.5",
+                                         "1e3",
+                                         "true",
+                                         "false",
+                                         "null",
+                                         " ",
+                                         "\n",
+                                         "\"a",
+                                         "x",
+                                         "\x7f",
+                                         "\t",
+                                         "123456789012345678",
+                                         "1234567890123456789",
+                                         "12345678901234567890"};
+    struct rng rng;
+    size_t taken = 0;
+    rng_init(&rng, 20261117);
+    for (int round = 0; round < 200000; round++) {
+        char text[400] = "";
+        bool is_object = rng_below(&rng, 2), is_list = rng_below(&rng, 2);
+        size_t count = rng_below(&rng, 8), depth = rng_below(&rng, 3);
+        for (size_t i = 0; i < depth; i++)
+            strcat(text, is_object ? "{\"b\":" : "[");
+        for (size_t i = 0; i < count; i++)
+            strcat(text, pieces[rng_below(&rng, sizeof pieces / sizeof *pieces)]);
+        for (size_t i = 0; i < depth; i++)
+            strcat(text, is_object && !is_list ? "}" : "]");
+        json_t *tree = NULL;
+        cairn_code read = json_read(text, strlen(text), "text", &tree, &error);
+        CHECK_INT(json_check(text, strlen(text), "text", &error), read);
+        taken += !read;
+        json_decref(tree);
+    }
+    CHECK(taken > 2000, "only %zu were JSON", taken);
+}
+
+TEST(an_object_with_many_keys_may_have_none_twice)
+{
+    for (int count = 1; count <= 40; count++)
+        for (int twice = 0; twice <= 1; twice++) {
+            struct buf buf = {0};
+            for (int i = 0; i < count; i++)
+                buf_printf(&buf, "%c\"k%d\" : %d", i ? ',' : '{', i, i);
+            buf_printf(&buf, ", \"k%d\":0}", twice ? count / 2 : count);
+            cairn_code code = json_check(buf_text(&buf), buf.len, "text", &error);
+            CHECK_INT(code, twice ? CAIRN_E_BAD_JSON : CAIRN_OK);
+            buf_done(&buf);
+        }
+}
+
+TEST(what_is_nested_is_checked_as_deep_as_it_is)
+{
+    for (int depth = 1; depth < JSON_DEPTH_MAX + 3; depth++) {
+        struct buf buf = {0};
+        for (int i = 0; i < depth; i++)
+            buf_char(&buf, '[');
+        for (int i = 0; i < depth; i++)
+            buf_char(&buf, ']');
+        cairn_code code = json_check(buf_text(&buf), buf.len, "text", &error);
+        CHECK_INT(code, depth > JSON_DEPTH_MAX ? CAIRN_E_TOO_LARGE : CAIRN_OK);
+        buf_done(&buf);
+    }
 }
