@@ -30,6 +30,42 @@ TEST(a_row_that_was_written_is_not_read_again)
     CHECK_TEXT(step.group, ""); /* as the table has it */
 }
 
+TEST(a_step_that_was_written_is_claimed_without_reading_it)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row made = ready_step(&instance, 0, "mail", 50);
+    add_step(rig, made);
+    commit(rig);
+    begin_write(rig);
+    struct steps *steps = claim_steps(rig, 9, "mail");
+    CHECK_STEPS(steps, "s0");
+    CHECK_TEXT(steps->rows[0].instance_id, instance.id);
+    check_step_planned(&steps->rows[0], &made);
+    const struct sqlite_session *session = (const struct sqlite_session *)rig->writer;
+    CHECK(!session->statements[Q_READ_CLAIMED_STEP].handle, "it was read");
+    commit(rig);
+    begin_read(rig);
+    CHECK_TEXT(get_step(rig, instance.id, "s0").locked_by, "w");
+}
+
+/* What was asked for by its place is known without its instance's id, which a task needs. */
+TEST(a_step_that_was_locked_is_claimed_with_its_instance)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    add_step(rig, ready_step(&instance, 0, "mail", 50));
+    commit(rig);
+    run_elsewhere(rig, "UPDATE workflow_step SET updated_at = updated_at + 1");
+    begin_write(rig);
+    lock_step(rig, instance.id, 0);
+    struct steps *steps = claim_steps(rig, 9, "mail");
+    CHECK_STEPS(steps, "s0");
+    CHECK_TEXT(steps->rows[0].instance_id, instance.id);
+}
+
 TEST(a_row_as_it_is_costs_no_statement)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

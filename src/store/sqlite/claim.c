@@ -407,8 +407,10 @@ static cairn_code lease_head(struct claiming *claiming, const struct head *head,
                              struct step_row *ret_row)
 {
     struct store_tx *tx = claiming->tx;
-    TRY(read_head(claiming, Q_READ_CLAIMED_STEP, head->id, &step_row_type, ret_row));
-    known_put_step(tx, ret_row);
+    if (!known_step(tx, head->id, ret_row) || !ret_row->instance_id) {
+        TRY(read_head(claiming, Q_READ_CLAIMED_STEP, head->id, &step_row_type, ret_row));
+        known_put_step(tx, ret_row);
+    }
     step_lease(ret_row, claiming->holder.worker, claiming->holder.token,
                claiming->claim->lease_until_us, tx->now_us);
     ret_row->is_counted = claiming->is_counted;

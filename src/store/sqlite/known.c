@@ -17,7 +17,10 @@
 #include <string.h>
 
 enum {
-    PLACES_BITS = 11,  /* 2048 rows of each table: as many as are under way at a time */
+    PLACES_BITS = 13, /* 8192 rows of each table at most, so that few share a place */
+    BYTES_MAX =
+        4
+        << 20, /* of all copies of a table: some thousands, as many as are under way at a time */
     COPY_MAX = 4096,   /* bytes; larger rows are read each time */
     COLUMNS_MAX = 63,  /* of one table that are ever changed */
     SHAPES_MAX = 24,   /* sets of columns whose UPDATE is prepared */
@@ -64,6 +67,9 @@ struct known_table {
     const char *doing;  /* an UPDATE, as an error says it */
     int64_t epoch;      /* rises when all is forgotten */
     struct copy copies[1 << PLACES_BITS];
+    size_t bytes; /* of their blocks */
+    const struct column *all_texts[COLUMNS_MAX];
+    size_t text_count;
     const struct column *changes[COLUMNS_MAX];
     size_t change_count;
     uint64_t texts; /* those of them that are texts, by bits as in a shape */
@@ -109,47 +115,50 @@ static const char *kept_text(const struct column *column, const void *row)
     return text || !(column->flags & COLUMN_EMPTY) ? text : "";
 }
 
-static size_t copy_size(const struct row_type *type, const void *row)
+/* sizes: of each text, with its NUL; 0: there is none. */
+static size_t copy_size(const struct known_table *table, const void *row, size_t *ret_sizes)
 {
-    size_t size = type->size;
-    for (size_t i = 0; i < type->count; i++) {
-        const char *text =
-            is_text(&type->columns[i]) ? kept_text(&type->columns[i], row) : NULL;
-        size += text ? strlen(text) + 1 : 0;
+    size_t size = table->type->size;
+    for (size_t i = 0; i < table->text_count; i++) {
+        const char *text = kept_text(table->all_texts[i], row);
+        ret_sizes[i] = text ? strlen(text) + 1 : 0;
+        size += ret_sizes[i];
     }
     return size;
 }
 
-static bool make_room(struct copy *copy, size_t size)
+static bool make_room(struct known_table *table, struct copy *copy, size_t size)
 {
     if (copy->room >= size)
         return true;
+    size_t room = (size + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    if (table->bytes + room > BYTES_MAX)
+        return false;
     mem_free(copy->block);
-    copy->room = (size + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
-    copy->block = mem_alloc(copy->room);
-    if (!copy->block)
-        copy->room = 0;
+    table->bytes -= copy->room;
+    copy->block = mem_alloc(room);
+    copy->room = copy->block ? room : 0;
+    table->bytes += copy->room;
     return copy->block;
 }
 
 /* The row must not point into the copy that it replaces. */
 static void put(struct known_table *table, int64_t number, const void *row)
 {
-    const struct row_type *type = table->type;
     struct copy *copy = place_of(table, number);
+    size_t sizes[COLUMNS_MAX];
     copy->number = 0;
-    copy->size = copy_size(type, row);
-    if (copy->size > COPY_MAX || !make_room(copy, copy->size))
+    copy->size = copy_size(table, row, sizes);
+    if (copy->size > COPY_MAX || !make_room(table, copy, copy->size))
         return;
-    memcpy(copy->block, row, type->size);
-    char *end = copy->block + type->size;
-    for (size_t i = 0; i < type->count; i++) {
-        const struct column *column = &type->columns[i];
-        const char *text = is_text(column) ? kept_text(column, row) : NULL;
-        if (!text)
+    memcpy(copy->block, row, table->type->size);
+    char *end = copy->block + table->type->size;
+    for (size_t i = 0; i < table->text_count; i++) {
+        if (!sizes[i])
             continue;
-        *text_at(column, copy->block) = end;
-        end = stpcpy(end, text) + 1;
+        memcpy(end, kept_text(table->all_texts[i], row), sizes[i]);
+        *text_at(table->all_texts[i], copy->block) = end;
+        end += sizes[i];
     }
     copy->number = number;
     copy->epoch = table->epoch;
@@ -159,17 +168,17 @@ static void put(struct known_table *table, int64_t number, const void *row)
 static bool get(const struct known_table *table, const struct copy *copy, struct arena *arena,
                 void *ret_row)
 {
-    char *own = arena_alloc(arena, copy->size);
-    if (!own)
+    size_t size = table->type->size;
+    char *texts = arena_alloc(arena, copy->size - size);
+    if (!texts)
         return false;
-    memcpy(own, copy->block, copy->size);
-    for (size_t i = 0; i < table->type->count; i++) {
-        const struct column *column = &table->type->columns[i];
-        const char **text = is_text(column) ? text_at(column, own) : NULL;
-        if (text && *text)
-            *text = own + (*text - copy->block);
+    memcpy(texts, copy->block + size, copy->size - size);
+    memcpy(ret_row, copy->block, size);
+    for (size_t i = 0; i < table->text_count; i++) {
+        const char **text = text_at(table->all_texts[i], ret_row);
+        if (*text)
+            *text = texts + (*text - copy->block) - size;
     }
-    memcpy(ret_row, own, table->type->size);
     return true;
 }
 
@@ -178,8 +187,13 @@ static bool get(const struct known_table *table, const struct copy *copy, struct
 static void table_init(struct known_table *table, const struct row_type *type,
                        const char *number, const char *doing)
 {
-    *table = (struct known_table){.type = type, .number = number, .doing = doing};
+    table->type = type;
+    table->number = number;
+    table->doing = doing;
     for (size_t i = 0; i < type->count; i++) {
+        assert(table->text_count < COLUMNS_MAX);
+        if (is_text(&type->columns[i]))
+            table->all_texts[table->text_count++] = &type->columns[i];
         if (!(type->columns[i].flags & COLUMN_CHANGE))
             continue;
         assert(table->change_count < COLUMNS_MAX);
@@ -190,12 +204,11 @@ static void table_init(struct known_table *table, const struct row_type *type,
 
 struct known_rows *known_new(void)
 {
-    struct known_rows *known = mem_alloc(sizeof *known);
+    struct known_rows *known = mem_zalloc(sizeof *known); /* most of it is never touched */
     if (!known)
         return NULL;
     table_init(&known->steps, &step_row_type, "id", "update a step");
     table_init(&known->instances, &instance_row_type, "seq", "update an instance");
-    memset(known->numbers, 0, sizeof known->numbers);
     known->data_version = -1;
     return known;
 }
@@ -322,10 +335,24 @@ void known_put_instance(struct store_tx *tx, const struct instance_row *row)
 
 static bool is_equal(const struct column *column, const void *a, const void *b)
 {
-    if (!is_text(column))
-        return member_int(column, a) == member_int(column, b);
-    const char *one = kept_text(column, a), *other = kept_text(column, b);
-    return one == other || text_is(one, other);
+    const char *one = (const char *)a + column->offset,
+               *other = (const char *)b + column->offset;
+    switch (column->kind) {
+    case TEXT_COLUMN:
+    case JSON_COLUMN:
+    case EXACTJSON_COLUMN:
+    case UUID_COLUMN:
+        one = kept_text(column, a);
+        other = kept_text(column, b);
+        return one == other || text_is(one, other);
+    case INT64_COLUMN:
+    case TIME_COLUMN:
+        return *(const int64_t *)one == *(const int64_t *)other;
+    case BOOL_COLUMN:
+        return *(const bool *)one == *(const bool *)other;
+    default:
+        return *(const int32_t *)one == *(const int32_t *)other;
+    }
 }
 
 static bool is_current(const struct step_row *row)
@@ -337,10 +364,12 @@ static bool is_current(const struct step_row *row)
 static uint64_t find_changes(const struct known_table *table, uint64_t columns, const void *old,
                              const void *row)
 {
-    uint64_t changes = 0;
-    for (size_t i = 0; i < table->change_count && columns >> i; i++)
-        if (columns >> i & 1 && !is_equal(table->changes[i], old, row))
+    uint64_t changes = 0, left = columns & ((UINT64_C(1) << table->change_count) - 1);
+    for (; left; left &= left - 1) {
+        int i = __builtin_ctzll(left);
+        if (!is_equal(table->changes[i], old, row))
             changes |= UINT64_C(1) << i;
+    }
     if (columns & IS_CURRENT && is_current(old) != is_current(row))
         changes |= IS_CURRENT;
     return changes;

@@ -254,16 +254,24 @@ static bool is_in_number(const struct column *column)
            column->offset == offsetof(struct step_row, seq);
 }
 
-/* The columns in which one of the steps has a value. */
+/* The columns in which one of the steps has a value.  A member that is blank is all zeros, but for a place: so are all of
+ * them in the steps laid over each other. */
 static uint64_t find_columns(const struct step_row *rows, size_t count)
 {
     uint64_t columns = 0;
+    struct step_row all;
+    memset(&all, 0, sizeof all);
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < sizeof all; i++)
+            ((unsigned char *)&all)[i] |= ((const unsigned char *)&rows[k])[i];
     for (size_t i = 0; i < step_row_type.count; i++) {
         const struct column *column = &step_row_type.columns[i];
         bool has_value = false;
-        for (size_t k = 0; k < count && !has_value && !is_in_number(column); k++)
+        if (column->kind != PLACE_COLUMN)
+            has_value = !is_blank(column, &all);
+        for (size_t k = 0; column->kind == PLACE_COLUMN && k < count && !has_value; k++)
             has_value = !is_blank(column, &rows[k]);
-        columns |= (uint64_t)has_value << i;
+        columns |= (uint64_t)(has_value && !is_in_number(column)) << i;
     }
     return columns;
 }
