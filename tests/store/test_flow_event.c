@@ -119,6 +119,7 @@ TEST(many_events_keep_their_order_and_what_each_says)
         CHECK_STR(trail->rows[i].type, rows[i].type);
         CHECK_TEXT(trail->rows[i].step, rows[i].step);
         CHECK_JSON(trail->rows[i].data, rows[i].data);
+        CHECK_INT(trail->rows[i].at_us, RIG_START_US);
     }
     CHECK_INT(list_events(rig, id, trail->rows[ROWS_MAX - 1].id, 9)->count, 5);
 }

@@ -105,15 +105,61 @@ static cairn_code append_posts(struct store_tx *tx, const struct event_row *cons
     return CAIRN_OK;
 }
 
+/* Of a claim of many steps each has one, so that many are written by one statement. */
+enum { LOOSE_AT_ONCE = 20 };
+
+static int prepare_loose(sqlite3 *db, sqlite3_stmt **ret_handle)
+{
+    cleanup(buf_done) struct buf sql = {0};
+    buf_str(&sql, "INSERT OR FAIL INTO workflow_event_loose"
+                  " (id, workflow_id, event_type, step, data, created_at) VALUES");
+    for (int i = 0; i < LOOSE_AT_ONCE; i++)
+        buf_str(&sql, i ? ", (?, ?, ?, ?, ?, ?)" : " (?, ?, ?, ?, ?, ?)");
+    return buf_failed(&sql) ? SQLITE_NOMEM
+                            : sqlite3_prepare_v3(db, sql.text, -1, SQLITE_PREPARE_PERSISTENT,
+                                                 ret_handle, NULL);
+}
+
+static cairn_code append_many_loose(struct store_tx *tx, const struct event_row *events,
+                                    int64_t id, cairn_error *reterr)
+{
+    struct sqlite_session *session = sqlite_session_of(tx);
+    struct statement *statement = &session->loose_insert;
+    int parameter = 0, rc = SQLITE_OK;
+    if (!statement->handle)
+        rc = prepare_loose(session->connection->db, &statement->handle);
+    cleanup(query_end) struct query query = {.session = session,
+                                             .statement = statement,
+                                             .handle = statement->handle,
+                                             .doing = "append events",
+                                             .reterr = reterr,
+                                             .rc = rc};
+    for (int i = 0; i < LOOSE_AT_ONCE; i++) {
+        bind_int_at(&query, ++parameter, id + i);
+        bind_text_at(&query, ++parameter, events[i].subject_id);
+        bind_text_at(&query, ++parameter, events[i].type);
+        bind_text_at(&query, ++parameter, events[i].step);
+        bind_text_at(&query, ++parameter, events[i].data);
+        bind_int_at(&query, ++parameter, tx->now_us);
+    }
+    return query_run(&query);
+}
+
 static cairn_code append_loose(struct store_tx *tx, const struct event_row *events,
                                size_t count, cairn_error *reterr)
 {
     int64_t first = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct event_row event = events[i];
-        if (i % EVENT_SLOTS == 0)
+    for (size_t i = 0; i < count;) {
+        size_t slot = i % EVENT_SLOTS;
+        if (slot == 0)
             TRY(sqlite_number_events(tx, &first, reterr));
-        event.id = first + (int64_t)(i % EVENT_SLOTS);
+        if (count - i >= LOOSE_AT_ONCE && slot + LOOSE_AT_ONCE <= EVENT_SLOTS) {
+            TRY(append_many_loose(tx, &events[i], first + (int64_t)slot, reterr));
+            i += LOOSE_AT_ONCE;
+            continue;
+        }
+        struct event_row event = events[i++];
+        event.id = first + (int64_t)slot;
         TRY(rows_write(tx, Q_APPEND_LOOSE, &event_row_type, &event, 1, reterr));
     }
     return CAIRN_OK;

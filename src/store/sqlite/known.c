@@ -441,12 +441,13 @@ static void put_value(struct buf *sql, const struct known_table *table, const ch
         buf_printf(sql, "%s(%s, %d),", value_function, table->number, column);
 }
 
-/* The parameters are the common columns, in their order, then the numbers of rows. */
+/* The parameters are the common columns, in their order, then the numbers of rows.  OR FAIL: a statement of many rows would
+ * copy each page first, to take back a part of itself; whoever it fails ends the transaction. */
 static int prepare_shape(const struct known_table *table, sqlite3 *db, uint64_t columns,
                          uint64_t common, int rows, sqlite3_stmt **ret_handle)
 {
     cleanup(buf_done) struct buf sql = {0};
-    buf_printf(&sql, "UPDATE %s SET", table->type->table);
+    buf_printf(&sql, "UPDATE OR FAIL %s SET", table->type->table);
     for (size_t i = 0; i < table->change_count; i++)
         if (columns >> i & 1)
             put_value(&sql, table, table->changes[i]->name, (int)i, common >> i & 1);

@@ -216,6 +216,7 @@ static void disconnect(struct sqlite_session *session)
         statement_finalize(&session->statements[i]);
     for (int i = 0; i < STEP_INSERTS_MAX; i++)
         step_insert_done(&session->step_inserts[i]);
+    statement_finalize(&session->loose_insert);
     known_free(session->known); /* its statements are the connection's */
     session->known = NULL;
     connection_close(session->connection);

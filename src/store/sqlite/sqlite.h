@@ -148,9 +148,10 @@ struct sqlite_session {
     struct connection *connection; /* NULL: lost; begin() opens another */
     struct statement statements[QUERY_NUMBER_COUNT];
     struct step_insert step_inserts[STEP_INSERTS_MAX];
-    size_t next_step_insert;  /* to be replaced */
-    int64_t data_version;     /* as is_changed_elsewhere() last saw it */
-    int64_t schema_version;   /* of the triggers that were looked at; -1: none yet */
+    size_t next_step_insert;       /* to be replaced */
+    struct statement loose_insert; /* of many events */
+    int64_t data_version;          /* as is_changed_elsewhere() last saw it */
+    int64_t schema_version;        /* of the triggers that were looked at; -1: none yet */
     bool has_others;          /* triggers of somebody else, which may change what we write */
     struct store_tx tx;       /* a session has one at a time */
     struct known_rows *known; /* known.h, of a writer; NULL: none */

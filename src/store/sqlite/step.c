@@ -276,11 +276,11 @@ static uint64_t find_columns(const struct step_row *rows, size_t count)
     return columns;
 }
 
-/* The parameters of a row: its number, whether it is current, its columns. */
+/* The parameters of a row: its number, whether it is current, its columns.  OR FAIL as in known.c. */
 static int prepare_insert(sqlite3 *db, uint64_t columns, int rows, sqlite3_stmt **ret_handle)
 {
     cleanup(buf_done) struct buf sql = {0}, values = {0};
-    buf_str(&sql, "INSERT INTO workflow_step (id, is_current");
+    buf_str(&sql, "INSERT OR FAIL INTO workflow_step (id, is_current");
     for (size_t i = 0; i < step_row_type.count; i++) {
         const struct column *column = &step_row_type.columns[i];
         bool has_value = columns >> i & 1;
