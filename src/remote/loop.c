@@ -108,9 +108,10 @@ static cairn_code unreachable(struct transfer *transfer, CURLcode result)
         fail(error, CAIRN_E_UNREACHABLE, "could not reach the server at %s", url);
     fail_detail(error, CAIRN_E_UNREACHABLE, "%s", words);
     if (result == CURLE_PEER_FAILED_VERIFICATION)
-        return fail_hint(error, CAIRN_E_UNREACHABLE,
-                         "its certificate is not to be trusted; CAIRN_CA_FILE names a file "
-                         "of authorities that are");
+        return fail_hint(
+            error, CAIRN_E_UNREACHABLE,
+            "its certificate must be valid now, for this host, and signed by an authority "
+            "of this system or of the file that CAIRN_CA_FILE names");
     if (result == CURLE_SSL_CONNECT_ERROR)
         return fail_hint(error, CAIRN_E_UNREACHABLE,
                          "if the server has no certificate, its URL begins with http:");
