@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-enum { SLOTS = 4096, WORKER_TEXT = 128 };
+/* A lease may be in any of the WAYS slots that its id leads to. */
+enum { WAYS = 8, SLOTS = 512 * WAYS, WORKER_TEXT = 128 };
 
-/* A slot has room for one lease; of two that share it, the one that was learnt last is known. */
 struct known_lease {
-    uint64_t turn; /* rises with each change that begins or ends */
+    uint64_t turn; /* of the latest change that began or ended; no two slots have the same */
     char instance_id[ID_TEXT];
     char worker[WORKER_TEXT];
     char token[TOKEN_TEXT];
@@ -101,20 +101,54 @@ static int64_t passed_since(struct local_engine *engine, const struct moment *th
     return engine->clock.is_virtual || wall_us > monotonic_us ? wall_us : monotonic_us;
 }
 
-/* With the lock held; NULL: memory ran out. */
-static struct known_lease *slot_of(struct known_leases *known, const char *instance_id)
+/* ---- slots, with the lock held -------------------------------------------------------------- */
+
+static struct known_lease *first_way(const struct known_leases *known, const char *instance_id)
 {
+    return &known->slots[hash_text(HASH_START, instance_id) % (SLOTS / WAYS) * WAYS];
+}
+
+/* NULL: none is the lease's. */
+static struct known_lease *slot_of(const struct known_leases *known, const char *instance_id)
+{
+    struct known_lease *slot = known->slots ? first_way(known, instance_id) : NULL;
+    for (int i = 0; slot && i < WAYS; i++)
+        if (strcmp(slot[i].instance_id, instance_id) == 0)
+            return &slot[i];
+    return NULL;
+}
+
+static void forget(struct known_leases *known, struct known_lease *slot)
+{
+    slot->turn = ++known->turns;
+    slot->is_known = false;
+    kept_run_free(slot->run);
+    slot->run = NULL;
+}
+
+/* The one that it has, or the one that changed longest ago.  NULL: memory ran out. */
+static struct known_lease *take_slot(struct known_leases *known, const char *instance_id)
+{
+    struct known_lease *slot = slot_of(known, instance_id);
     if (!known->slots)
         known->slots = mem_zalloc(SLOTS * sizeof *known->slots);
-    return known->slots ? &known->slots[hash_text(HASH_START, instance_id) % SLOTS] : NULL;
+    if (slot || !known->slots || strlen(instance_id) >= ID_TEXT)
+        return slot;
+    struct known_lease *first = slot = first_way(known, instance_id);
+    for (int i = 1; i < WAYS; i++)
+        if (first[i].turn < slot->turn)
+            slot = &first[i];
+    forget(known, slot);
+    strcpy(slot->instance_id, instance_id);
+    return slot;
 }
 
 struct kept_run *known_run_take(struct known_leases *known, const char *instance_id)
 {
     struct kept_run *run = NULL;
     pthread_mutex_lock(&known->lock);
-    struct known_lease *slot = known->slots ? slot_of(known, instance_id) : NULL;
-    if (slot && slot->run && strcmp(slot->run->instance.id, instance_id) == 0) {
+    struct known_lease *slot = slot_of(known, instance_id);
+    if (slot) {
         run = slot->run;
         slot->run = NULL;
     }
@@ -124,14 +158,6 @@ struct kept_run *known_run_take(struct known_leases *known, const char *instance
 
 /* ---- learning ------------------------------------------------------------------------------- */
 
-static void forget(struct known_lease *slot)
-{
-    slot->turn++;
-    slot->is_known = false;
-    kept_run_free(slot->run);
-    slot->run = NULL;
-}
-
 void known_leases_begin(struct local_engine *engine, struct lease_view *views, size_t count,
                         bool is_change)
 {
@@ -140,9 +166,9 @@ void known_leases_begin(struct local_engine *engine, struct lease_view *views, s
         return;
     pthread_mutex_lock(&known->lock);
     for (size_t i = 0; i < count; i++) {
-        struct known_lease *slot = slot_of(known, views[i].instance_id);
+        struct known_lease *slot = take_slot(known, views[i].instance_id);
         if (slot && is_change)
-            forget(slot);
+            forget(known, slot);
         views[i].turn = slot ? slot->turn : 0;
     }
     pthread_mutex_unlock(&known->lock);
@@ -151,18 +177,14 @@ void known_leases_begin(struct local_engine *engine, struct lease_view *views, s
 static bool is_learnable(const struct step_row *row)
 {
     return row && row->kind == KIND_FUNCTION && row->token && row->locked_by &&
-           strlen(row->locked_by) < WORKER_TEXT && strlen(row->token) < TOKEN_TEXT &&
-           strlen(row->instance_id) < ID_TEXT;
+           strlen(row->locked_by) < WORKER_TEXT && strlen(row->token) < TOKEN_TEXT;
 }
 
 static void learn(struct known_lease *slot, const struct step_row *row,
                   const struct moment *moment, int64_t now_us)
 {
-    bool is_older = slot->is_known && slot->moment.monotonic_us > moment->monotonic_us &&
-                    strcmp(slot->instance_id, row->instance_id) == 0;
-    if (is_older)
+    if (slot->is_known && slot->moment.monotonic_us > moment->monotonic_us)
         return;
-    strcpy(slot->instance_id, row->instance_id);
     strcpy(slot->worker, row->locked_by);
     strcpy(slot->token, row->token);
     slot->stop = row->stop;
@@ -185,7 +207,7 @@ void known_leases_end(struct local_engine *engine, const struct lease_view *view
         bool is_last = slot && slot->turn == views[i].turn;
         /* What a reader has read during the commit may be what was before it. */
         if (slot && is_change)
-            forget(slot);
+            forget(known, slot);
         if (is_last && is_new) {
             learn(slot, views[i].row, moment, now_us);
             struct kept_run *before = slot->run;
@@ -204,8 +226,8 @@ static bool copy_known(struct local_engine *engine, const char *instance_id,
 {
     struct known_leases *known = &engine->known_leases;
     pthread_mutex_lock(&known->lock);
-    const struct known_lease *slot = known->slots ? slot_of(known, instance_id) : NULL;
-    bool is_known = slot && slot->is_known && strcmp(slot->instance_id, instance_id) == 0;
+    const struct known_lease *slot = slot_of(known, instance_id);
+    bool is_known = slot && slot->is_known;
     if (is_known)
         *ret_lease = *slot;
     pthread_mutex_unlock(&known->lock);

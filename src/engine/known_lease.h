@@ -46,6 +46,7 @@ struct known_leases {
     pthread_mutex_t lock;
     struct known_lease
         *slots; /* by the hash of the instance's id; NULL: nothing was learnt yet */
+    uint64_t turns;
 };
 
 /* The rows of a run as they were after a commit. */

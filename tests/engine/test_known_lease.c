@@ -55,6 +55,20 @@ TEST(a_look_after_a_claim_asks_the_store_nothing)
     rig_done(&rig);
 }
 
+/* Ids that lead to the same place do not displace each other. */
+TEST(many_leases_are_known_at_the_same_time)
+{
+    enum { MANY = 400 };
+    struct rig rig;
+    const cairn_task *tasks[MANY];
+    rig_init(&rig, 1000);
+    for (int i = 0; i < MANY; i++)
+        tasks[i] = &rig_claim_function(&rig)->out.page.tasks[0];
+    for (int i = 0; i < MANY; i++)
+        CHECK_LOOK(&rig, tasks[i], "", 0);
+    rig_done(&rig);
+}
+
 TEST(a_look_answers_until_when_the_lease_is_held)
 {
     struct rig rig;
