@@ -102,6 +102,9 @@ enum {
     TYPE_JSONB = 3802,
 };
 
+/* In place of the length of an element. */
+#define NULL_LENGTH UINT32_MAX
+
 /* The words before the elements: dimensions, whether there are nulls, type, count, first index. */
 enum { ARRAY_DIMENSIONS, ARRAY_NULLS, ARRAY_TYPE, ARRAY_COUNT, ARRAY_FIRST, ARRAY_HEAD };
 
@@ -111,21 +114,26 @@ static void add_word(struct buf *array, uint32_t value)
     buf_add(array, (const char *)&value, sizeof value);
 }
 
+/* Most columns are null in all rows, so nulls are written when something else follows. */
 static void begin_element(struct postgres_array *array, uint32_t type)
 {
-    assert(array->count == 0 || array->type == type);
-    if (array->count++ == 0) {
+    assert(array->null_count == array->count || array->type == type);
+    if (array->null_count == array->count) {
         array->type = type;
         for (int i = 0; i < ARRAY_HEAD; i++)
             add_word(&array->bytes, 0); /* end_array() knows what */
+        for (uint32_t i = 0; i < array->null_count; i++)
+            add_word(&array->bytes, NULL_LENGTH);
     }
+    array->count++;
 }
 
-static void add_null(struct postgres_array *array, uint32_t type)
+static void add_null(struct postgres_array *array)
 {
-    begin_element(array, type);
+    if (array->null_count < array->count)
+        add_word(&array->bytes, NULL_LENGTH);
+    array->count++;
     array->null_count++;
-    add_word(&array->bytes, UINT32_MAX);
 }
 
 static void add_element(struct postgres_array *array, uint32_t type, const void *bytes,
@@ -141,7 +149,7 @@ static void add_string(struct postgres_array *array, uint32_t type, const char *
     if (text)
         add_element(array, type, text, strlen(text));
     else
-        add_null(array, type);
+        add_null(array);
 }
 
 static void add_text(struct postgres_array *array, const char *text)
@@ -165,7 +173,7 @@ static void add_bigint(struct postgres_array *array, uint32_t type, uint64_t val
 static void add_json(struct postgres_array *array, const char *json)
 {
     if (!json) {
-        add_null(array, TYPE_JSONB);
+        add_null(array);
         return;
     }
     size_t len = strlen(json);
@@ -192,7 +200,7 @@ static void add_uuid(struct postgres_array *array, const char *id)
 {
     unsigned char bytes[UUID_BYTES];
     if (!id || !id_is_valid(id)) {
-        add_null(array, TYPE_UUID);
+        add_null(array);
         return;
     }
     uuid_bytes(id, bytes);
@@ -351,7 +359,7 @@ static void add_number(struct postgres_array *array, const struct column *column
 {
     uint32_t type = number_type(column->kind);
     if (is_sent_as_null(column, value))
-        add_null(array, type);
+        add_null(array);
     else if (type == TYPE_BOOL)
         add_element(array, type, "\1", 1);
     else if (type == TYPE_INT)
