@@ -325,6 +325,14 @@ static bool is_any_absent(const struct batch *batch)
 /* While this passes, a commit comes to an end. */
 #define PLAIN_FOR_US US_PER_SEC
 
+/* Its lease will not end in a moment.  A heartbeat may have made it longer, which does not matter then. */
+static bool is_plain(const struct batch *batch, const struct row_name *name)
+{
+    const struct step_row *runner = &name->run->runner;
+    return runner->status == STEP_RUNNING &&
+           runner->locked_until_us >= instant_add(batch->tx->now_us, PLAIN_FOR_US);
+}
+
 /* A run that goes on is not locked itself: core changes nothing of its row, nor will have to in a moment. */
 static bool goes_on_plainly(const struct batch *batch, const struct row_name *name)
 {
@@ -332,10 +340,16 @@ static bool goes_on_plainly(const struct batch *batch, const struct row_name *na
     const struct step_row *runner = &name->run->runner;
     int64_t now_us = batch->tx->now_us, soon_us = instant_add(now_us, PLAIN_FOR_US);
     int64_t extend_us = in->extend_ms * US_PER_MS;
-    return in->outcome == PASSAGE_GO_ON && runner->status == STEP_RUNNING &&
-           !runner->attempts && !runner->error && runner->locked_until_us >= soon_us &&
-           lease_is_fresh(runner, extend_us, now_us) &&
+    return in->outcome == PASSAGE_GO_ON && is_plain(batch, name) && !runner->attempts &&
+           !runner->error && lease_is_fresh(runner, extend_us, now_us) &&
            lease_is_fresh(runner, extend_us, soon_us);
+}
+
+/* The row of a run that ends is locked and not read. */
+static bool ends_plainly(const struct batch *batch, const struct row_name *name)
+{
+    return name->request->in.commit.outcome != PASSAGE_GO_ON && is_plain(batch, name) &&
+           !name->run->runner.is_counted;
 }
 
 /* Of the lease that the commit names, and of the revision that it has read. */
@@ -382,7 +396,8 @@ static cairn_code find_runs(struct batch *batch, struct known_instance *known,
         if (!is_meant(run, &name->request->in.commit))
             continue;
         name->run = run;
-        known[(*ret_count)++] = (struct known_instance){name->id, run->version, false};
+        known[(*ret_count)++] = (struct known_instance){
+            .id = name->id, .version = run->version, .with_runner = ends_plainly(batch, name)};
     }
     return CAIRN_OK;
 }
@@ -396,12 +411,13 @@ static cairn_code add_runs(struct batch *batch, const struct known_instance *kno
         struct row_name *name = &batch->names.items[i];
         if (!name->run)
             continue;
-        if (!known[at++].is_held) {
+        const struct known_instance *held = &known[at++];
+        if (!held->is_held) {
             ids[count++] = name->id;
             continue;
         }
         TRY(workset_add(batch, &name->run->instance));
-        if (goes_on_plainly(batch, name))
+        if (held->is_runner_held || goes_on_plainly(batch, name))
             NEED(workset_keep(workset_find(batch, name->id), &name->run->runner), batch->error);
     }
     return count ? workset_load(batch, ids, count) : CAIRN_OK;
@@ -423,7 +439,7 @@ static cairn_code load_instances(struct batch *batch, const char **ids)
     for (size_t i = 0; i < batch->names.count; i++) {
         const struct row_name *name = &batch->names.items[i];
         if (name->is_job || name->is_bare || name->seq < 0 || workset_find(batch, name->id) ||
-            (name->run && goes_on_plainly(batch, name)))
+            (name->run && (goes_on_plainly(batch, name) || ends_plainly(batch, name))))
             continue;
         refs[lock.ref_count++] = (struct step_ref){name->id, name->seq};
         if (name->request->op == OP_REPORT)

@@ -150,7 +150,9 @@ enum lock_result {
 struct known_instance {
     const char *id;
     int64_t version;
-    bool is_held; /* the answer: locked, and still of this version */
+    bool with_runner;    /* the step at place 0 is to be locked as well */
+    bool is_held;        /* the answer: locked, and still of this version */
+    bool is_runner_held; /* that step is locked, and no limit counts its lease */
 };
 
 /* What lock_flow() locks, and where the answers go. */

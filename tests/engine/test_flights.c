@@ -492,3 +492,77 @@ TEST(a_batch_that_ends_and_claims_functions_waits_four_times)
     CHECK_INT(least, 4 + TIMER);
     rig_done(&rig);
 }
+
+/* ---- the row that has the lease ----------------------------------------------------------------- */
+
+static uint64_t end_plainly(struct rig *rig, const cairn_task *task)
+{
+    struct request *end = end_run(task, task->memory->revision);
+    end->in.commit.is_claiming = false;
+    return trips_of(rig, &end, 1);
+}
+
+static void check_ended(const struct rig *rig, const char *expected)
+{
+    char text[64];
+    CHECK_STR(text_of(rig,
+                      "SELECT string_agg(concat_ws(' ', status, locked_by, token, is_counted, "
+                      "ended_outcome), ', ' ORDER BY instance_seq) FROM workflow.workflow_step "
+                      "WHERE seq = 0",
+                      text, sizeof text),
+              expected);
+}
+
+/* A heartbeat elsewhere has made the lease longer: the row is written as it would be had it been read. */
+TEST(a_run_ends_whose_lease_was_made_longer_elsewhere)
+{
+    struct rig rig;
+    const cairn_task *tasks[PAIR];
+    char text[64];
+    begin_functions(&rig, tasks);
+    text_of(&rig,
+            "UPDATE workflow.workflow_step SET locked_until = locked_until + interval '1 h', "
+            "due_at = due_at + interval '1 h'",
+            text, sizeof text);
+    for (size_t i = 0; i < PAIR; i++)
+        CHECK_INT(end_plainly(&rig, tasks[i]), 2);
+    check_ended(&rig, "completed f complete, completed f complete");
+    CHECK_STR(text_of(&rig,
+                      "SELECT count(*) FROM workflow.workflow_step WHERE due_at IS NOT NULL OR "
+                      "locked_until IS NOT NULL",
+                      text, sizeof text),
+              "0");
+    rig_done(&rig);
+}
+
+/* Since the claim a limit counts its lease: the row is read, and the place is given back. */
+TEST(a_run_ends_whose_lease_a_limit_counts_since)
+{
+    struct rig rig;
+    const cairn_task *tasks[PAIR];
+    char text[64];
+    begin_functions(&rig, tasks);
+    text_of(&rig, "UPDATE workflow.workflow_step SET is_counted = true", text, sizeof text);
+    uint64_t places = rig.engine->ready_epochs[EPOCH_PLACES];
+    CHECK(end_plainly(&rig, tasks[0]) > 2, "it was not read");
+    CHECK(rig.engine->ready_epochs[EPOCH_PLACES] > places, "the place was not given back");
+    rig_done(&rig);
+}
+
+/* Somebody holds the row for a moment: it is left out at first and then waited for. */
+TEST(a_run_whose_row_is_held_elsewhere_ends_when_it_is_free)
+{
+    struct rig rig;
+    const cairn_task *tasks[PAIR];
+    begin_functions(&rig, tasks);
+    PGconn *foreign = PQconnectdb(rig.url);
+    PQclear(PQexec(foreign, "BEGIN; SELECT FROM workflow.workflow_step FOR UPDATE"));
+    CHECK_INT(PQtransactionStatus(foreign), PQTRANS_INTRANS);
+    struct faulty_rule rule = {
+        .verb = FAULTY_LOCK_STEPS, .call = 1, .meanwhile = let_go, .arg = foreign};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    CHECK_INT(end_plainly(&rig, tasks[0]), 3);
+    CHECK_INT(PQtransactionStatus(foreign), PQTRANS_IDLE);
+    PQfinish(foreign);
+    rig_done(&rig);
+}

@@ -93,6 +93,7 @@ cairn_code postgres_send_lock_known(struct store_tx *tx, const struct known_inst
     for (size_t i = 0; i < count; i++) {
         columns_uuid(&columns, known[i].id);
         columns_int(&columns, (int32_t)(uint32_t)known[i].version); /* as wide as xmin */
+        columns_bool(&columns, known[i].with_runner);
         columns_end_row(&columns);
     }
     param_columns_copied(&params, &columns);
@@ -106,7 +107,9 @@ cairn_code postgres_take_lock_known(struct store_tx *tx, struct known_instance *
     TRY(postgres_take(tx, PG_LOCK_KNOWN, &reader, reterr));
     for (; reader.row < reader.count; reader.row++) {
         postgres_move_clock(tx, &reader);
-        known[value_int(&reader, 1) - 1].is_held = true;
+        struct known_instance *held = &known[value_int(&reader, 1) - 1];
+        held->is_held = true;
+        held->is_runner_held = value_bool(&reader, 2);
     }
     return CAIRN_OK;
 }

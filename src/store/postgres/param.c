@@ -320,6 +320,16 @@ void columns_int(struct postgres_columns *columns, int32_t value)
     add_int(next_column(columns), value);
 }
 
+/* False is null, as in rows. */
+void columns_bool(struct postgres_columns *columns, bool value)
+{
+    struct postgres_array *array = next_column(columns);
+    if (value)
+        add_element(array, TYPE_BOOL, "\1", 1);
+    else
+        add_null(array);
+}
+
 void columns_bigint(struct postgres_columns *columns, int64_t value)
 {
     add_bigint(next_column(columns), TYPE_BIGINT, (uint64_t)value);

@@ -200,6 +200,7 @@ void columns_text(struct postgres_columns *columns, const char *text); /* NULL: 
 void columns_uuid(struct postgres_columns *columns, const char *id);   /* not valid: null */
 void columns_json(struct postgres_columns *columns, const char *json); /* NULL: null */
 void columns_int(struct postgres_columns *columns, int32_t value);
+void columns_bool(struct postgres_columns *columns, bool value);
 void columns_bigint(struct postgres_columns *columns, int64_t value);
 void columns_time(struct postgres_columns *columns, int64_t us);
 void columns_end_row(struct postgres_columns *columns);

@@ -103,17 +103,26 @@ SELECT clock_timestamp(), locked.*
 -- doing: lock instances
 -- Locks rows that nobody has written since a transaction that we know of, and that no other transaction holds.
 --
---   $1, $2  ids, and the numbers of those transactions
+--   $1, $2, $3  ids, the numbers of those transactions, and whether the step at place 0 is to be locked as well
 --
--- The first column is the database's clock, as in lock_instances; then which of the given ones a row is, from 1.
-SELECT clock_timestamp(), given.ordinal
-  FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS given (id, version, ordinal)
+-- The first column is the database's clock, as in lock_instances; then which of the given ones a row is, from 1; and whether its
+-- step is locked, which a step whose lease a limit counts never is.
+SELECT clock_timestamp(), given.ordinal, coalesce(runner.is_held, false)
+  FROM unnest($1::uuid[], $2::int[], $3::boolean[]) WITH ORDINALITY AS given (id, version, with_runner, ordinal)
  CROSS JOIN LATERAL (
        SELECT
          FROM workflow.workflow_instance AS i
         WHERE i.id = given.id
           AND i.xmin = given.version
           FOR NO KEY UPDATE SKIP LOCKED) AS i
+  LEFT JOIN LATERAL (
+       SELECT true AS is_held
+         FROM workflow.workflow_step AS s
+        WHERE given.with_runner
+          AND s.instance_id = given.id
+          AND s.seq = 0
+          AND NOT s.is_counted
+          FOR NO KEY UPDATE SKIP LOCKED) AS runner ON true
 
 
 -- name: own_version
