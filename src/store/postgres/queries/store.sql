@@ -8,9 +8,15 @@
 -- kept, perhaps on an empty table; so whatever would be right only for few rows is turned off, and
 -- an ordered index is what remains.  All of it ends with the transaction, as a pooler demands.
 -- One row: the database's clock; and a number for the events of a transaction that can write, so that they
--- need no question of their own.
+-- need no question of their own.  It is what workflow.take_log() gives, without the call: first the mark, then the number.
 SELECT clock_timestamp(),
-       CASE current_setting('transaction_read_only') WHEN 'off' THEN workflow.take_log() END,
+       CASE WHEN current_setting('transaction_read_only') = 'off'
+             AND pg_advisory_xact_lock_shared(
+                     (25441::bigint << 40)
+                     | (SELECT q.last_value - CASE WHEN q.is_called THEN 0 ELSE 1 END
+                          FROM workflow.workflow_event_id_seq AS q))::text IS NOT NULL
+            THEN nextval('workflow.workflow_event_id_seq') END,
+       set_config('cairn.events', '1', true),
        set_config('cairn.engine', '1', true),
        set_config('cairn.leases', '1', true),
        set_config('lock_timeout', $1, true),
