@@ -109,6 +109,32 @@ TEST(claims_at_the_same_time_take_different_steps)
     check_places(claim_steps(first, 64, "a.%"), 0, 40);
 }
 
+/* What another committer of the process has claimed is in the way; one question looks behind it. */
+TEST(a_claim_looks_behind_the_steps_of_another_session_at_once)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    for (int32_t i = 0; i < 90; i++)
+        add_step(rig, ready_step(&instance, i, "a", 50));
+    commit(rig);
+    begin_write(rig);
+    check_places(claim_steps(rig, 40, "a"), 0, 40);
+    struct store_tx *first_tx = rig->tx;
+    struct store_session *first = rig->writer;
+    MUST(rig, rig->ops->session_open(rig->store, SESSION_WRITER, &rig->writer, &rig->error));
+    rig->tx = NULL;
+    begin_write(rig);
+    uint64_t before = rig->writer->round_trips;
+    check_places(claim_steps(rig, 40, "a"), 40, 40);
+    CHECK_INT(rig->writer->round_trips - before, 1);
+    commit(rig);
+    rig->ops->session_close(rig->writer);
+    rig->writer = first;
+    rig->tx = first_tx;
+    commit(rig);
+}
+
 static size_t claim_outbox(struct rig *rig, const char *worker, size_t room,
                            struct outbox_row *ret_rows)
 {

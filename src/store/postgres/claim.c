@@ -30,12 +30,13 @@ struct taking {
     bool is_whole;      /* the walk begins at the beginning, whatever the marks say */
     int64_t look_at_us; /* of jobs: when to look at their leases */
     uint64_t
-        not_held; /* of jobs that were ever asked for: those that others of ours do not hold */
+        not_held; /* of rows that were ever asked for: those that others of ours do not hold */
     bool is_virtual; /* the clock */
 };
 
 /* How jobs differ from steps. */
 struct claim_kind {
+    enum claimed_kind claimed;
     const struct row_type *type;
     enum postgres_query claim, check;
     bool (*is_held_by)(const void *row, const struct claim_holder *holder);
@@ -99,6 +100,7 @@ static void read_chain(struct postgres_reader *reader, struct taking *taking, vo
 }
 
 static const struct claim_kind jobs = {
+    .claimed = CLAIMED_JOBS,
     .type = &job_row_type,
     .claim = PG_CLAIM_JOBS,
     .check = PG_CHECK_JOBS,
@@ -159,6 +161,7 @@ static void read_blocked(struct postgres_reader *reader, struct steps_in_hand *i
 }
 
 static const struct claim_kind steps = {
+    .claimed = CLAIMED_STEPS,
     .type = &step_row_type,
     .claim = PG_CLAIM_STEPS,
     .check = PG_CHECK_STEPS,
@@ -292,24 +295,30 @@ enum { MEETING_ROWS = 32 };
 
 static void note_asked(struct store_tx *tx, struct taking *taking)
 {
+    enum claimed_kind kind = taking->kind->claimed;
+    struct claimed_rows *claimed = &postgres_store_of(tx->session)->claimed[kind];
+    uint64_t *own = &postgres_session_of(tx)->tx.claimed[kind];
+    uint64_t ended = atomic_load(&claimed->ended);
+    atomic_fetch_add(&claimed->asked, taking->room);
+    *own += taking->room;
+    taking->not_held = ended + *own;
+}
+
+/* How many rows other claims of this process may hold. */
+static uint64_t held_by_ours(struct store_tx *tx, const struct taking *taking)
+{
     struct postgres_store *store = postgres_store_of(tx->session);
-    if (taking->kind != &jobs)
-        return;
-    uint64_t ended = atomic_load(&store->claimed.ended);
-    atomic_fetch_add(&store->claimed.asked, taking->room);
-    postgres_session_of(tx)->tx.claimed += taking->room;
-    taking->not_held = ended + postgres_session_of(tx)->tx.claimed;
+    return atomic_load(&store->claimed[taking->kind->claimed].asked) - taking->not_held;
 }
 
 static void look_for_others(struct store_tx *tx, const struct taking *taking,
                             const struct walk_told *told, size_t wanted)
 {
-    struct postgres_store *store = postgres_store_of(tx->session);
+    struct store *store = tx->session->store;
     if (taking->kind != &jobs || told->taken >= wanted)
         return;
-    uint64_t held = atomic_load(&store->claimed.asked) - taking->not_held;
-    if (told->heads - told->taken >= held + MEETING_ROWS)
-        atomic_store(&store->base.met_us, clock_monotonic_us(store->base.clock));
+    if (told->heads - told->taken >= held_by_ours(tx, taking) + MEETING_ROWS)
+        atomic_store(&store->met_us, clock_monotonic_us(store->clock));
 }
 
 /* One look at `heads` rows.  *ret_is_all: there was nothing behind them. */
@@ -349,12 +358,14 @@ static cairn_code try_claim(struct store_tx *tx, struct taking *taking, size_t h
 
 /* ---- the claim ------------------------------------------------------------------------------ */
 
-/* Takes what can be taken from where the walk begins. */
+/* Takes what can be taken from where the walk begins.  A claim of steps looks behind those that another committer
+ * has just claimed: its question costs more than a few rows. */
 static cairn_code claim_from_marks(struct store_tx *tx, struct taking *taking,
                                    cairn_error *reterr)
 {
     bool is_all = false;
-    for (size_t heads = taking->room - taking->count + SPARE_HEADS;
+    size_t held = taking->kind == &steps ? (size_t)held_by_ours(tx, taking) : 0;
+    for (size_t heads = taking->room - taking->count + SPARE_HEADS + held;
          taking->count < taking->room && !is_all; heads *= 2)
         TRY(try_claim(tx, taking, heads, &is_all, reterr));
     return CAIRN_OK;

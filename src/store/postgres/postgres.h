@@ -94,6 +94,8 @@ void postgres_clock_read(struct postgres_clock *clock, int64_t asked_us, int64_t
 /* The time there, or a little less; false: it was not told lately. */
 bool postgres_clock_guess(struct postgres_clock *clock, int64_t *ret_now_us);
 
+enum claimed_kind { CLAIMED_JOBS, CLAIMED_STEPS, CLAIMED_KINDS };
+
 struct postgres_store {
     struct store base;
     char *url;
@@ -105,9 +107,10 @@ struct postgres_store {
     struct postgres_clock clock;
     struct mark_set job_marks;  /* ranks are priorities, keys are seq >> 8 */
     struct mark_set step_marks; /* step_rank(), next_run_at in microseconds */
-    struct {
+    struct claimed_rows {
         _Atomic uint64_t asked, ended;
-    } claimed; /* jobs that claims have asked for, and those of them whose transactions are over */
+    } claimed
+        [CLAIMED_KINDS]; /* that claims have asked for, and those of them whose transactions are over */
     /* One for each index, with one mark without a type: keys are microseconds since 1970. */
     struct mark_set timers[POSTGRES_TIMER_COUNT];
 };
@@ -267,8 +270,8 @@ struct postgres_tx {
     } look; /* look_for_tasks() */
     struct postgres_due_seen {
         int64_t job_us, flow_us, read_us;
-    } due;            /* what was known of timers when the commit asked for them */
-    uint64_t claimed; /* jobs that its claims have asked for */
+    } due; /* what was known of timers when the commit asked for them */
+    uint64_t claimed[CLAIMED_KINDS]; /* rows that its claims have asked for */
 };
 
 /* A statement whose result is kept. */

@@ -188,8 +188,11 @@ static void end_transaction(struct postgres_session *session)
     if (session->conn && PQtransactionStatus(session->conn) != PQTRANS_IDLE)
         postgres_lose(session);
     postgres_forget_sent(session);
-    atomic_fetch_add(&postgres_store_of(&session->base)->claimed.ended, session->tx.claimed);
-    session->tx.claimed = 0;
+    for (int kind = 0; kind < CLAIMED_KINDS; kind++) {
+        atomic_fetch_add(&postgres_store_of(&session->base)->claimed[kind].ended,
+                         session->tx.claimed[kind]);
+        session->tx.claimed[kind] = 0;
+    }
 }
 
 cairn_code postgres_begin(struct store_session *base, struct arena *arena,
