@@ -330,28 +330,44 @@ static long pages_of(PGconn *conn, const char *execute)
 /* The last parameters of a claim without steps in hand. */
 #define NOTHING_IN_HAND "'-infinity', '-infinity', 0, 0, '{}', '{}', 0"
 
+static void prepare_claims(PGconn *conn)
+{
+    prepare(conn, "claim_steps", SQL_CLAIM_STEPS);
+    prepare(conn, "claim_steps_beside", SQL_CLAIM_STEPS_BESIDE);
+}
+
+/* Of all types that begin alike, and of two by name. */
 static long claim_pages(PGconn *conn)
 {
-    return pages_of(
-        conn, "claim_steps('{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18,"
-              " 10, '{w}', '{t}', now() + interval '1 minute', 0.5, " NOTHING_IN_HAND ")");
+    return pages_of(conn,
+                    "claim_steps_beside('{}', '{}', '{}', '{}', NULL, now(), 18, 10, '{w}',"
+                    " '{t}', now() + interval '1 minute', 0.5, '{a.}', '{a/}', " NOTHING_IN_HAND
+                    ")") +
+           pages_of(conn,
+                    "claim_steps('{a.1,a.2}', '{0,0}', '{127,127}', '{0,0}', NULL, now(), 18,"
+                    " 10, '{w}', '{t}', now() + interval '1 minute', 0.5)");
 }
 
 /* Beside steps in hand that no other comes before. */
 static long hand_pages(PGconn *conn)
 {
     return pages_of(conn,
-                    "claim_steps('{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 108,"
-                    " 100, '{w}', '{t}', now() + interval '1 minute', 0, 50, '-infinity',"
+                    "claim_steps_beside('{}', '{}', '{}', '{}', NULL, now(), 108, 100, '{w}',"
+                    " '{t}', now() + interval '1 minute', 0, '{a.}', '{a/}', 50, '-infinity',"
                     " 0, 0, '{a.x}', '{100}', 1)");
 }
 
-/* Of a function in the versions 2 and 3. */
+/* Of a function in the versions 2 and 3, by both statements. */
 static long version_pages(PGconn *conn)
 {
-    return pages_of(
-        conn, "claim_steps('{f}', '{256}', '{511}', '{0}', '{}', '{}', NULL, now(),"
-              " 18, 10, '{w}', '{t}', now() + interval '1 minute', 0.5, " NOTHING_IN_HAND ")");
+    return pages_of(conn,
+                    "claim_steps('{f}', '{256}', '{511}', '{0}', NULL, now(), 18, 10, '{w}',"
+                    " '{t}', now() + interval '1 minute', 0.5)") +
+           pages_of(
+               conn,
+               "claim_steps_beside('{f}', '{256}', '{511}', '{0}', NULL, now(), 18, 10,"
+               " '{w}', '{t}', now() + interval '1 minute', 0.5, '{}', '{}', " NOTHING_IN_HAND
+               ")");
 }
 
 static void load_version(PGconn *conn, int count, int version)
@@ -374,7 +390,7 @@ TEST(a_claim_passes_by_any_number_of_functions_that_it_has_no_code_for)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
-    prepare(foreign, "claim_steps", SQL_CLAIM_STEPS);
+    prepare_claims(foreign);
     version_pages(foreign);
     load_version(foreign, 100, 1);
     load_version(foreign, 10, 2);
@@ -410,7 +426,7 @@ TEST(a_claim_of_steps_costs_the_same_however_much_waits)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
-    prepare(foreign, "claim_steps", SQL_CLAIM_STEPS);
+    prepare_claims(foreign);
     foreign_run(foreign, "ALTER TABLE workflow.workflow_step SET (autovacuum_enabled = off)");
 
     /* The plan is made while there is nothing at all, and kept. */
@@ -471,7 +487,7 @@ TEST(a_claim_beside_better_steps_in_hand_does_not_read_what_waits)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
-    prepare(foreign, "claim_steps", SQL_CLAIM_STEPS);
+    prepare_claims(foreign);
     hand_pages(foreign);
     load(foreign, 3000);
     hand_pages(foreign);

@@ -75,8 +75,8 @@ static long claim_pages(PGconn *conn, int64_t mark)
     PQclear(PQexecParams(conn, SQL_BEGIN_SETTINGS, 1, NULL, &wait, NULL, NULL, 0));
     snprintf(sql, sizeof sql,
              "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_steps('{a}',"
-             " '{50}', '{50}', '{%lld}', '{}', '{}', NULL, now(), 18, 10, '{w}', '{t}',"
-             " now() + interval '1 minute', 0, '-infinity', '-infinity', 0, 0, '{}', '{}', 0)",
+             " '{50}', '{50}', '{%lld}', NULL, now(), 18, 10, '{w}', '{t}',"
+             " now() + interval '1 minute', 0)",
              (long long)mark);
     PGresult *result = PQexec(conn, sql);
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));

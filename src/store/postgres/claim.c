@@ -137,12 +137,20 @@ static void add_in_hand(struct postgres_params *params, const struct steps_in_ha
     param_int(params, in_hand && in_hand->is_alone);
 }
 
+/* Whether more is asked than claim_steps can answer. */
+static bool is_beside(const struct taking *taking, const struct claim_walk *walk)
+{
+    return taking->claim.in_hand || walk->gap_count;
+}
+
 static void add_step_params(struct postgres_params *params, const struct taking *taking,
                             const struct claim_walk *walk)
 {
-    (void)walk;
     param_holders(params, &taking->claim.base, taking->room - taking->count);
     param_double(params, taking->claim.aging_rate);
+    if (!is_beside(taking, walk))
+        return;
+    param_gaps(params, walk);
     add_in_hand(params, taking->claim.in_hand);
 }
 
@@ -225,7 +233,9 @@ static cairn_code plan_claim(struct store_tx *tx, const struct taking *taking, s
     TRY(postgres_plan_walk(tx->arena, taking->marks, taking->is_whole, &taking->types, ret_walk,
                            reterr));
     *ret_params = (struct postgres_params){.arena = tx->arena};
-    param_walk(ret_params, ret_walk);
+    param_ranges(ret_params, ret_walk);
+    if (taking->kind == &jobs)
+        param_gaps(ret_params, ret_walk);
     param_text(ret_params, taking->claim.base.runtime);
     param_time(ret_params, tx->now_us);
     param_int(ret_params, (int64_t)heads);
@@ -234,13 +244,19 @@ static cairn_code plan_claim(struct store_tx *tx, const struct taking *taking, s
     return CAIRN_OK;
 }
 
+static enum postgres_query query_of(const struct taking *taking, const struct claim_walk *walk)
+{
+    return taking->kind == &steps && is_beside(taking, walk) ? PG_CLAIM_STEPS_BESIDE
+                                                             : taking->kind->claim;
+}
+
 static cairn_code run_claim(struct store_tx *tx, const struct taking *taking, size_t heads,
                             struct claim_walk *ret_walk, struct postgres_reader *ret_reader,
                             cairn_error *reterr)
 {
     struct postgres_params params;
     TRY(plan_claim(tx, taking, heads, ret_walk, &params, reterr));
-    return postgres_ask(tx, taking->kind->claim, &params, ret_reader, reterr);
+    return postgres_ask(tx, query_of(taking, ret_walk), &params, ret_reader, reterr);
 }
 
 /* Keeps the holders that have got no row, in order: a row that changed meanwhile was passed over,
@@ -447,9 +463,10 @@ cairn_code postgres_look_for_tasks(struct store_tx *tx, const struct step_claim 
     if (postgres_is_marking(taking.marks))
         return CAIRN_OK;
     TRY(plan_claim(tx, &taking, 1, &walk, &params, reterr));
-    session->tx.look = (struct postgres_look){
-        .query = taking.kind->claim, .is_any = ret_is_any, .in_hand = claim->in_hand};
-    return postgres_send(session, taking.kind->claim, &params, reterr);
+    enum postgres_query query = query_of(&taking, &walk);
+    session->tx.look =
+        (struct postgres_look){.query = query, .is_any = ret_is_any, .in_hand = claim->in_hand};
+    return postgres_send(session, query, &params, reterr);
 }
 
 void postgres_looked(struct store_tx *tx)
@@ -461,7 +478,7 @@ void postgres_looked(struct store_tx *tx)
         return;
     postgres_session_of(tx)->tx.look = (struct postgres_look){0};
     *look.is_any = value_int(&reader, 0) > 0 || value_bool(&reader, CLAIM_LANED);
-    if (look.query == PG_CLAIM_STEPS)
+    if (look.query == PG_CLAIM_STEPS_BESIDE)
         read_blocked(&reader, look.in_hand);
 }
 

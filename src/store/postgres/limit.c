@@ -126,7 +126,8 @@ static cairn_code list_lanes(struct store_tx *tx, enum postgres_query query,
     struct postgres_params params = {.arena = tx->arena};
     struct claim_walk walk;
     TRY(postgres_plan_walk(tx->arena, marks, true, types, &walk, reterr));
-    param_walk(&params, &walk);
+    param_ranges(&params, &walk);
+    param_gaps(&params, &walk);
     param_text(&params, claim->runtime);
     param_text(&params, range->from);
     param_text(&params, range->to);

@@ -433,7 +433,8 @@ struct claim_walk {
 cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set, bool is_whole,
                               const struct postgres_types *types, struct claim_walk *ret_walk,
                               cairn_error *reterr);
-void param_walk(struct postgres_params *params, const struct claim_walk *walk);
+void param_ranges(struct postgres_params *params, const struct claim_walk *walk);
+void param_gaps(struct postgres_params *params, const struct claim_walk *walk);
 
 /* What a walk told: the first columns of each row of a claim. */
 struct walk_told {

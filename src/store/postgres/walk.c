@@ -219,9 +219,9 @@ cairn_code postgres_plan_walk(struct arena *arena, struct mark_set *set, bool is
     return is_done ? CAIRN_OK : fail_memory(reterr);
 }
 
-void param_walk(struct postgres_params *params, const struct claim_walk *walk)
+void param_ranges(struct postgres_params *params, const struct claim_walk *walk)
 {
-    struct postgres_columns ranges = {.count = 4}, gaps = {.count = 2};
+    struct postgres_columns ranges = {.count = 4};
     for (size_t i = 0; i < walk->range_count; i++) {
         columns_text(&ranges, walk->ranges[i].type);
         columns_bigint(&ranges, walk->ranges[i].lowest);
@@ -229,12 +229,17 @@ void param_walk(struct postgres_params *params, const struct claim_walk *walk)
         columns_bigint(&ranges, walk->ranges[i].mark);
         columns_end_row(&ranges);
     }
+    param_columns_copied(params, &ranges);
+}
+
+void param_gaps(struct postgres_params *params, const struct claim_walk *walk)
+{
+    struct postgres_columns gaps = {.count = 2};
     for (size_t i = 0; i < walk->gap_count; i++) {
         columns_text(&gaps, walk->gaps[i].first);
         columns_text(&gaps, walk->gaps[i].before);
         columns_end_row(&gaps);
     }
-    param_columns_copied(params, &ranges);
     param_columns_copied(params, &gaps);
 }
 

@@ -164,90 +164,38 @@ SELECT {step.columns s}
  LIMIT $3::bigint
 
 
--- name: claim_steps
--- Leases what is ready and matches, highest effective priority first.
---
---   $1..$4  ranges to read: type, lowest and highest rank, and the earliest next_run_at, in
---           microseconds since 1970; 0 is before everything, NULL included, and else a range is of
---           one rank.  A rank is (version << 7) | priority
---   $5, $6  types to look for: from this one on, and before that one
---   $7  the claim's runtime; NULL: any
---   $8  now
---   $9  how many heads to look at
---   $10  how many to lease at most
---   $11, $12  workers and tokens: for each row that is leased, or one of each for all
---   $13  end of the lease
---   $14  how many points a second of waiting is worth
---   $15..$18  where the steps in hand stand: effective priority, next_run_at, instance_seq, seq;
---             -infinity behind all
---   $19, $20  their types, and how many there are of each
---   $21  1: only rows that come before them are leased; else 0
---
--- Each row begins with how many heads there were: as many as $9 means that there may be more
--- behind them.  Then how many were locked: more than were leased means that some had changed since
--- this statement began, and that another may get them.  Then for mark.h: how long the walk took in
--- microseconds, where the open transactions begin, this transaction's own number (0 if it has none),
--- the next_run_at that no new row is below (another process's transaction may have read its time
--- before the walk and write only now, so the last 100 ms are not known), how much work the walk had
--- (a turn counts for four rows); and in the first row alone, of each of the given ranges that has
--- rows, its number and the earliest next_run_at found there.  Then the step's type, rank and
--- next_run_at, and its columns; and in the last column the numbers of those types in hand that the
--- registry blocks, and with a minus of those that have lanes.  At least one row; if nothing was leased, the
--- step's columns are NULL.  Before the step's type: whether a type was left out because it has lanes
--- (limit.sql).
---
--- Each step in hand that is not blocked has a place of the room, and a holder, behind the rows that
--- come before them all.
---
--- Within one type, version and priority the earliest leads whatever the rate.  So
--- idx_workflow_step_ready is walked from one turn, that is one triple of them, that has work to the
--- next (one probe each, at most 101 a type, and as many for each version of a function); of the $9
--- turns whose first row is most urgent the first $9 rows are read.  No other row can be
--- among the $9 most urgent.  No probe leaves its range: behind it may be any number of dead
--- entries.  Locks only what it takes, and skips what others hold.  A row is read once by the index,
--- and from then on found where it lies (ctid).
-WITH RECURSIVE kept AS MATERIALIZED (
-    SELECT CASE $21::int WHEN 1 THEN $10::bigint
-                ELSE coalesce(sum(k.count) FILTER (WHERE NOT k.is_blocked AND NOT k.is_laned), 0)
-           END AS places,
-           coalesce(string_agg(CASE WHEN k.is_blocked THEN k.number ELSE -k.number END::text, ' ')
-                    FILTER (WHERE k.is_blocked OR k.is_laned), '') AS blocked,
-           coalesce(bool_or(k.is_laned AND NOT k.is_blocked), false) AS is_laned
-      FROM (SELECT g.number, g.count,
-                   EXISTS (SELECT
-                             FROM workflow.workflow_registry AS r
-                            WHERE r.workflow_name = g.type
-                              AND (NOT r.is_enabled OR r.runtime <> $7::text)) AS is_blocked,
-                   EXISTS (SELECT FROM workflow.workflow_group_type AS t WHERE t.type = g.type)
-                   OR EXISTS (SELECT FROM workflow.workflow_limit AS l
-                               WHERE workflow.type_matches(g.type, l.types)) AS is_laned
-              FROM unnest($19::text[], $20::bigint[])
-                   WITH ORDINALITY AS g (type, count, number)) AS k
-), range (number, type, version, priority, upto_version, upto_priority, since) AS (
-    SELECT g.number, g.type COLLATE "C",
+-- part: is_blocked
+-- Whether the registry keeps a type from the claim, whose runtime is $5.
+EXISTS (SELECT
+          FROM workflow.workflow_registry AS rule
+         WHERE rule.workflow_name = @type
+           AND (NOT rule.is_enabled OR rule.runtime <> $5::text))
+
+
+-- part: is_laned
+-- Both tables are empty unless there are limits or groups.
+(EXISTS (SELECT FROM workflow.workflow_group_type AS known WHERE known.type = @type)
+ OR EXISTS (SELECT FROM workflow.workflow_limit AS known
+             WHERE workflow.type_matches(@type, known.types)))
+
+
+-- part: ranges_of_steps
+-- What the claims below read of the given ranges: turns, whose first row is told.
+range (number, type, version, priority, upto_version, upto_priority, since, is_blocked, is_laned)
+AS MATERIALIZED (
+    SELECT g.number, g.type,
            (greatest(g.lowest, 0) >> 7)::int, (greatest(g.lowest, 0) & 127)::int,
            (least(g.highest, 274877906943) >> 7)::int, (least(g.highest, 274877906943) & 127)::int,
            CASE WHEN g.mark > 0
-                THEN timestamptz 'epoch' + g.mark * interval '1 microsecond' END
-      FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
-           WITH ORDINALITY AS g (type, lowest, highest, mark, number)
-), marked (number, type, version, priority, next_run_at, instance_seq, seq) AS (
-    SELECT r.number, r.type, r.version, r.priority, first.*
-      FROM range AS r
-     CROSS JOIN LATERAL (
-           SELECT s.next_run_at, s.instance_seq, s.seq
-             FROM workflow.workflow_step AS s
-            WHERE s.is_ready
-              AND s.task_type = r.type AND s."group" = ''
-              AND s.version = r.version
-              AND s.priority = r.priority
-              AND s.next_run_at >= r.since
-            ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
-            LIMIT 1) AS first
-     WHERE r.since IS NOT NULL
-), whole (number, type, upto_version, upto_priority, version, priority, next_run_at, instance_seq,
-          seq) AS (
-    SELECT r.number, r.type, r.upto_version, r.upto_priority, first.*
+                THEN timestamptz 'epoch' + g.mark * interval '1 microsecond' END,
+           {is_blocked g}, {is_laned g}
+      FROM (SELECT e.number, e.type COLLATE "C" AS type, e.lowest, e.highest, e.mark
+              FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+                   WITH ORDINALITY AS e (type, lowest, highest, mark, number)) AS g
+), whole (number, type, is_open, upto_version, upto_priority, version, priority, next_run_at,
+          instance_seq, seq) AS (
+    SELECT r.number, r.type, NOT r.is_blocked AND NOT r.is_laned, r.upto_version, r.upto_priority,
+           first.*
       FROM range AS r
      CROSS JOIN LATERAL (
            SELECT s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
@@ -260,7 +208,7 @@ WITH RECURSIVE kept AS MATERIALIZED (
             LIMIT 1) AS first
      WHERE r.since IS NULL
     UNION ALL
-    SELECT w.number, w.type, w.upto_version, w.upto_priority, next.*
+    SELECT w.number, w.type, w.is_open, w.upto_version, w.upto_priority, next.*
       FROM whole AS w
      CROSS JOIN LATERAL (
            SELECT s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
@@ -271,10 +219,199 @@ WITH RECURSIVE kept AS MATERIALIZED (
               AND (s.version, s.priority) <= (w.upto_version, w.upto_priority)
             ORDER BY s.version, s.priority, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
             LIMIT 1) AS next
-), gap (before, type, "group", version, priority, next_run_at, instance_seq, seq) AS (
+)
+
+
+-- part: turns_of_steps
+SELECT r.number, r.type, NOT r.is_blocked AND NOT r.is_laned AS is_open, r.version, r.priority,
+       first.*
+  FROM range AS r
+ CROSS JOIN LATERAL (
+       SELECT s.next_run_at, s.instance_seq, s.seq
+         FROM workflow.workflow_step AS s
+        WHERE s.is_ready
+          AND s.task_type = r.type AND s."group" = ''
+          AND s.version = r.version
+          AND s.priority = r.priority
+          AND s.next_run_at >= r.since
+        ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+        LIMIT 1) AS first
+ WHERE r.since IS NOT NULL
+UNION ALL
+SELECT w.number, w.type, w.is_open, w.version, w.priority, w.next_run_at, w.instance_seq, w.seq
+  FROM whole AS w
+
+
+-- part: heads_of_turns
+-- The rows of the turns `lead`, each from its first row on: before that are entries of steps that were claimed, which
+-- stay until a vacuum.
+SELECT h.place, h.next_run_at, h.instance_seq, h.seq,
+       workflow.effective_priority(lead.priority, h.next_run_at, $6::timestamptz,
+                                   $12::float8) AS effective
+  FROM lead
+ CROSS JOIN LATERAL (
+       (SELECT s.ctid AS place, s.next_run_at, s.instance_seq, s.seq
+          FROM workflow.workflow_step AS s
+         WHERE s.is_ready
+           AND s.task_type = lead.type AND s."group" = ''
+           AND s.version = lead.version
+           AND s.priority = lead.priority
+           AND s.next_run_at >= coalesce(lead.next_run_at, '-infinity')
+         ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+         LIMIT $7::bigint)
+        UNION ALL
+       (SELECT s.ctid, s.next_run_at, s.instance_seq, s.seq
+          FROM workflow.workflow_step AS s
+         WHERE lead.next_run_at IS NULL
+           AND s.is_ready
+           AND s.task_type = lead.type AND s."group" = ''
+           AND s.version = lead.version
+           AND s.priority = lead.priority
+           AND s.next_run_at IS NULL
+         ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+         LIMIT $7::bigint)) AS h
+ ORDER BY effective DESC, h.next_run_at NULLS FIRST, h.instance_seq, h.seq
+ LIMIT $7::bigint
+
+
+-- part: lease_steps
+UPDATE workflow.workflow_step AS s
+   SET status       = CASE s.status WHEN 'ready' THEN 'running' ELSE s.status END,
+       is_ready     = false,
+       locked_by    = coalesce(($9::text[])[taken.number], ($9::text[])[1]),
+       token        = coalesce(($10::text[])[taken.number], ($10::text[])[1]),
+       locked_until = $11::timestamptz,
+       due_at       = $11::timestamptz + interval '1 microsecond',
+       started_at   = coalesce(s.started_at, $6::timestamptz),
+       updated_at   = $6::timestamptz
+  FROM taken
+ WHERE s.ctid = taken.place
+RETURNING taken.number, s.*
+
+
+-- part: walk_of_steps
+-- Where the open transactions begin, and what follows; see claim_steps.
+pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
+coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
+(extract(epoch FROM greatest($6::timestamptz - interval '100 milliseconds', 'epoch'))
+ * 1000000)::bigint,
+looked.all_heads + 4 * (SELECT count(*) FROM turn),
+CASE WHEN s.number IS NOT DISTINCT FROM (SELECT min(leased.number) FROM leased) THEN (
+     SELECT string_agg(turn.number || ' '
+                       || (extract(epoch FROM least(greatest(turn.next_run_at, 'epoch'),
+                                                    '9999-12-31')) * 1000000)::bigint, ' ')
+       FROM turn) END
+
+
+-- part: leased_steps
+s.task_type, (s.version::bigint << 7) | s.priority,
+(extract(epoch FROM least(greatest(coalesce(s.next_run_at, 'epoch'), 'epoch'), '9999-12-31'))
+ * 1000000)::bigint,
+{step.columns s}
+
+
+-- name: claim_steps
+-- Leases what is ready and matches, highest effective priority first.
+--
+--   $1..$4  ranges to read: type, lowest and highest rank, and the earliest next_run_at, in
+--           microseconds since 1970; 0 is before everything, NULL included, and else a range is of
+--           one rank.  A rank is (version << 7) | priority
+--   $5  the claim's runtime; NULL: any
+--   $6  now
+--   $7  how many heads to look at
+--   $8  how many to lease at most
+--   $9, $10  workers and tokens: for each row that is leased, or one of each for all
+--   $11  end of the lease
+--   $12  how many points a second of waiting is worth
+--
+-- Each row begins with how many heads there were: as many as $7 means that there may be more
+-- behind them.  Then how many were locked: more than were leased means that some had changed since
+-- this statement began, and that another may get them.  Then for mark.h: how long the walk took in
+-- microseconds, where the open transactions begin, this transaction's own number (0 if it has none),
+-- the next_run_at that no new row is below (another process's transaction may have read its time
+-- before the walk and write only now, so the last 100 ms are not known), how much work the walk had
+-- (a turn counts for four rows); and in the first row alone, of each of the given ranges that has
+-- rows, its number and the next_run_at of the first row, once for each turn.  Then whether a type was left out because
+-- it has lanes (limit.sql), the step's type, rank and next_run_at, and its columns; in the last column what
+-- claim_steps_beside says.  At least one row; if nothing was leased, the step's columns are NULL.
+--
+-- Within one type, version and priority the earliest leads whatever the rate.  So
+-- idx_workflow_step_ready is walked from one turn, that is one triple of them, that has work to the
+-- next (one probe each, at most 101 a type, and as many for each version of a function); of the $7
+-- turns whose first row is most urgent the first $7 rows are read.  No other row can be
+-- among the $7 most urgent.  No probe leaves its range: behind it may be any number of dead
+-- entries.  Locks only what it takes, and skips what others hold.  A row is read once by the index,
+-- and from then on found where it lies (ctid).
+WITH RECURSIVE {ranges_of_steps}, turn AS MATERIALIZED (
+    {turns_of_steps}
+), lead AS (
+    SELECT t.type, t.version, t.priority, t.next_run_at
+      FROM turn AS t
+     WHERE t.is_open
+     ORDER BY workflow.effective_priority(t.priority, t.next_run_at, $6::timestamptz,
+                                          $12::float8) DESC,
+              t.next_run_at NULLS FIRST, t.instance_seq, t.seq
+     LIMIT $7::bigint
+), head AS MATERIALIZED (
+    {heads_of_turns}
+), taken AS MATERIALIZED (
+    -- In the order of the heads, one at a time, until there are enough.
+    SELECT held.place, row_number() OVER () AS number
+      FROM (SELECT one.place
+              FROM head
+             CROSS JOIN LATERAL (
+                   SELECT s.ctid AS place
+                     FROM workflow.workflow_step AS s
+                    WHERE s.ctid = head.place
+                      AND s.is_ready      -- still claimable?
+                      FOR NO KEY UPDATE SKIP LOCKED) AS one
+             LIMIT $8::bigint) AS held
+), leased AS (
+    {lease_steps}
+), looked AS MATERIALIZED (
+    SELECT (SELECT count(*) FROM head) AS all_heads,
+           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us
+)
+SELECT looked.all_heads, (SELECT count(*) FROM taken), looked.us,
+       {walk_of_steps},
+       (SELECT bool_or(range.is_laned AND NOT range.is_blocked) FROM range),
+       {leased_steps}, ''
+  FROM looked
+  LEFT JOIN leased AS s ON true
+ ORDER BY s.number
+
+
+-- name: claim_steps_beside
+-- doing: claim steps
+-- As claim_steps, also of types that are not named, and beside steps in hand.
+--
+--   $1..$12  as there
+--   $13, $14  types to look for: from this one on, and before that one
+--   $15..$18  where the steps in hand stand: effective priority, next_run_at, instance_seq, seq;
+--             -infinity behind all
+--   $19, $20  their types, and how many there are of each
+--   $21  1: only rows that come before them are leased; else 0
+--
+-- In the last column are the numbers of those types in hand that the registry blocks, and with a minus of those
+-- that have lanes.
+--
+-- Each step in hand that is not blocked has a place of the room, and a holder, behind the rows that
+-- come before them all.
+WITH RECURSIVE kept AS MATERIALIZED (
+    SELECT CASE $21::int WHEN 1 THEN $8::bigint
+                ELSE coalesce(sum(k.count) FILTER (WHERE NOT k.is_blocked AND NOT k.is_laned), 0)
+           END AS places,
+           coalesce(string_agg(CASE WHEN k.is_blocked THEN k.number ELSE -k.number END::text, ' ')
+                    FILTER (WHERE k.is_blocked OR k.is_laned), '') AS blocked,
+           coalesce(bool_or(k.is_laned AND NOT k.is_blocked), false) AS is_laned
+      FROM (SELECT g.number, g.count, {is_blocked g} AS is_blocked, {is_laned g} AS is_laned
+              FROM unnest($19::text[], $20::bigint[])
+                   WITH ORDINALITY AS g (type, count, number)
+            OFFSET 0) AS k -- each look is planned once
+), {ranges_of_steps}, gap (before, type, "group", version, priority, next_run_at, instance_seq, seq) AS (
     SELECT g.before, first.*
       FROM (SELECT e.first COLLATE "C", e.before COLLATE "C"
-              FROM unnest($5::text[], $6::text[]) AS e (first, before)) AS g (first, before)
+              FROM unnest($13::text[], $14::text[]) AS e (first, before)) AS g (first, before)
      CROSS JOIN LATERAL (
            SELECT s.task_type, s."group", s.version, s.priority, s.next_run_at, s.instance_seq, s.seq
              FROM workflow.workflow_step AS s
@@ -308,161 +445,90 @@ WITH RECURSIVE kept AS MATERIALIZED (
                      LIMIT 1)) AS n
             ORDER BY n.task_type
             LIMIT 1) AS next
-), turn AS MATERIALIZED (
-    SELECT m.number, m.type, m.version, m.priority, m.next_run_at, m.instance_seq, m.seq
-      FROM marked AS m
-    UNION ALL
-    SELECT w.number, w.type, w.version, w.priority, w.next_run_at, w.instance_seq, w.seq
-      FROM whole AS w
-    UNION ALL
-    SELECT NULL, b.type, b.version, b.priority, b.next_run_at, b.instance_seq, b.seq
+), found AS MATERIALIZED (
+    -- What is laned tells the claim, too.
+    SELECT b.*, {is_blocked b} AS is_blocked, {is_laned b} AS is_laned
       FROM gap AS b
-     WHERE b."group" = ''
-), laned (type) AS MATERIALIZED (
-    -- Both tables are empty unless there are limits or groups.
-    SELECT named.type
-      FROM (SELECT range.type FROM range UNION SELECT gap.type FROM gap) AS named
-     WHERE (EXISTS (SELECT FROM workflow.workflow_group_type AS g WHERE g.type = named.type)
-            OR EXISTS (SELECT FROM workflow.workflow_limit AS l
-                        WHERE workflow.type_matches(named.type, l.types)))
-       AND NOT EXISTS (
-           SELECT
-             FROM workflow.workflow_registry AS g
-            WHERE g.workflow_name = named.type
-              AND (NOT g.is_enabled OR g.runtime <> $7::text))
-), lead AS MATERIALIZED (
-    SELECT turn.type, turn.version, turn.priority, turn.next_run_at
-      FROM (SELECT t.*, workflow.effective_priority(t.priority, t.next_run_at, $8::timestamptz,
-                                                    $14::float8) AS effective
-              FROM turn AS t) AS turn
-     WHERE NOT EXISTS (
-           SELECT
-             FROM workflow.workflow_registry AS g
-            WHERE g.workflow_name = turn.type
-              AND (NOT g.is_enabled OR g.runtime <> $7::text))
-       AND turn.type <> ALL (ARRAY(SELECT laned.type FROM laned)) -- mostly none, so no join
-       AND ($21::int = 0 OR turn.effective > $15::float8
-            OR (turn.effective = $15::float8
-                AND (coalesce(turn.next_run_at, '-infinity'), turn.instance_seq, turn.seq)
+), turn AS MATERIALIZED (
+    {turns_of_steps}
+    UNION ALL
+    SELECT NULL, f.type, NOT f.is_blocked AND NOT f.is_laned, f.version, f.priority, f.next_run_at,
+           f.instance_seq, f.seq
+      FROM found AS f
+     WHERE f."group" = ''
+), lead AS (
+    SELECT t.type, t.version, t.priority, t.next_run_at
+      FROM (SELECT turn.*, workflow.effective_priority(turn.priority, turn.next_run_at,
+                                                       $6::timestamptz, $12::float8) AS effective
+              FROM turn) AS t
+     WHERE t.is_open
+       AND ($21::int = 0 OR t.effective > $15::float8
+            OR (t.effective = $15::float8
+                AND (coalesce(t.next_run_at, '-infinity'), t.instance_seq, t.seq)
                     < ($16::timestamptz, $17::bigint, $18::int)))
-     ORDER BY turn.effective DESC, turn.next_run_at NULLS FIRST, turn.instance_seq, turn.seq
-     LIMIT $9::bigint
+     ORDER BY t.effective DESC, t.next_run_at NULLS FIRST, t.instance_seq, t.seq
+     LIMIT $7::bigint
 ), head AS MATERIALIZED (
-    -- Each from its first row on: before that are entries of steps that were claimed, which stay
-    -- until a vacuum.
-    SELECT h.place, h.next_run_at, h.instance_seq, h.seq,
-           workflow.effective_priority(lead.priority, h.next_run_at, $8::timestamptz,
-                                       $14::float8) AS effective
-      FROM lead
-     CROSS JOIN LATERAL (
-           (SELECT s.ctid AS place, s.next_run_at, s.instance_seq, s.seq
-              FROM workflow.workflow_step AS s
-             WHERE s.is_ready
-               AND s.task_type = lead.type AND s."group" = ''
-               AND s.version = lead.version
-               AND s.priority = lead.priority
-               AND s.next_run_at >= coalesce(lead.next_run_at, '-infinity')
-             ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
-             LIMIT $9::bigint)
-            UNION ALL
-           (SELECT s.ctid, s.next_run_at, s.instance_seq, s.seq
-              FROM workflow.workflow_step AS s
-             WHERE lead.next_run_at IS NULL
-               AND s.is_ready
-               AND s.task_type = lead.type AND s."group" = ''
-               AND s.version = lead.version
-               AND s.priority = lead.priority
-               AND s.next_run_at IS NULL
-             ORDER BY s.next_run_at NULLS FIRST, s.instance_seq, s.seq
-             LIMIT $9::bigint)) AS h
-     ORDER BY effective DESC, h.next_run_at NULLS FIRST, h.instance_seq, h.seq
-     LIMIT $9::bigint
-), sorted AS MATERIALIZED (
-    SELECT head.place, head.effective,
-           head.effective > $15::float8
-           OR (head.effective = $15::float8
-               AND (coalesce(head.next_run_at, '-infinity'), head.instance_seq, head.seq)
+    SELECT one.place,
+           one.effective > $15::float8
+           OR (one.effective = $15::float8
+               AND (coalesce(one.next_run_at, '-infinity'), one.instance_seq, one.seq)
                    < ($16::timestamptz, $17::bigint, $18::int)) AS is_before
-      FROM head
+      FROM ({heads_of_turns}) AS one
 ), before AS MATERIALIZED (
     -- In the order of the heads, one at a time, until there are enough.
-    SELECT held.place, sorted.effective
-      FROM sorted
+    SELECT held.place
+      FROM head
      CROSS JOIN LATERAL (
            SELECT s.ctid AS place
              FROM workflow.workflow_step AS s
-            WHERE s.ctid = sorted.place
+            WHERE s.ctid = head.place
               AND s.is_ready      -- still claimable?
               FOR NO KEY UPDATE SKIP LOCKED) AS held
-     WHERE sorted.is_before
-     LIMIT $10::bigint
+     WHERE head.is_before
+     LIMIT $8::bigint
 ), behind AS MATERIALIZED (
-    SELECT held.place, sorted.effective
-      FROM sorted
+    SELECT held.place
+      FROM head
      CROSS JOIN LATERAL (
            SELECT s.ctid AS place
              FROM workflow.workflow_step AS s
-            WHERE s.ctid = sorted.place
+            WHERE s.ctid = head.place
               AND s.is_ready
               FOR NO KEY UPDATE SKIP LOCKED) AS held
-     WHERE NOT sorted.is_before
-     LIMIT (SELECT greatest($10::bigint - kept.places - (SELECT count(*) FROM before), 0)
+     WHERE NOT head.is_before
+     LIMIT (SELECT greatest($8::bigint - kept.places - (SELECT count(*) FROM before), 0)
               FROM kept)
 ), taken AS MATERIALIZED (
-    SELECT b.place, b.effective, row_number() OVER () AS number
+    SELECT b.place, row_number() OVER () AS number
       FROM before AS b
     UNION ALL
-    SELECT b.place, b.effective,
+    SELECT b.place,
            (SELECT count(*) FROM before) + (SELECT kept.places FROM kept)::bigint
            + row_number() OVER ()
       FROM behind AS b
 ), leased AS (
-    UPDATE workflow.workflow_step AS s
-       SET status       = CASE s.status WHEN 'ready' THEN 'running' ELSE s.status END,
-           is_ready     = false,
-           locked_by    = coalesce(($11::text[])[taken.number], ($11::text[])[1]),
-           token        = coalesce(($12::text[])[taken.number], ($12::text[])[1]),
-           locked_until = $13::timestamptz,
-           due_at       = $13::timestamptz + interval '1 microsecond',
-           started_at   = coalesce(s.started_at, $8::timestamptz),
-           updated_at   = $8::timestamptz
-      FROM taken
-     WHERE s.ctid = taken.place
-    RETURNING taken.effective, s.*
+    {lease_steps}
 ), looked AS MATERIALIZED (
     -- Once all that comes before the steps in hand was seen, and the places behind them are filled,
     -- nothing more is wanted.
     SELECT heads.count AS all_heads,
            CASE WHEN heads.before < heads.count
-                 AND (SELECT count(*) FROM taken) + (SELECT kept.places FROM kept) >= $10::bigint
+                 AND (SELECT count(*) FROM taken) + (SELECT kept.places FROM kept) >= $8::bigint
                 THEN heads.before ELSE heads.count END AS heads,
            (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us
-      FROM (SELECT count(*), count(*) FILTER (WHERE sorted.is_before) AS before
-              FROM sorted) AS heads
+      FROM (SELECT count(*), count(*) FILTER (WHERE head.is_before) AS before
+              FROM head) AS heads
 )
 SELECT looked.heads, (SELECT count(*) FROM taken), looked.us,
-       pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-       coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0),
-       (extract(epoch FROM greatest($8::timestamptz - interval '100 milliseconds', 'epoch'))
-        * 1000000)::bigint,
-       looked.all_heads + 4 * (SELECT count(*) FROM turn),
-       CASE WHEN row_number() OVER (ORDER BY s.effective DESC, s.next_run_at NULLS FIRST,
-                                             s.instance_seq, s.seq) = 1 THEN (
-            SELECT string_agg(low.number || ' ' || low.key, ' ')
-              FROM (SELECT turn.number,
-                           (extract(epoch FROM least(greatest(min(turn.next_run_at), 'epoch'),
-                                                     '9999-12-31')) * 1000000)::bigint AS key
-                      FROM turn
-                     WHERE turn.number IS NOT NULL
-                     GROUP BY turn.number) AS low) END,
-       (SELECT kept.is_laned FROM kept) OR EXISTS (SELECT FROM laned),
-       s.task_type, (s.version::bigint << 7) | s.priority,
-       (extract(epoch FROM least(greatest(coalesce(s.next_run_at, 'epoch'), 'epoch'), '9999-12-31'))
-        * 1000000)::bigint,
-       {step.columns s}, (SELECT kept.blocked FROM kept)
+       {walk_of_steps},
+       (SELECT kept.is_laned FROM kept)
+       OR EXISTS (SELECT FROM range AS r WHERE r.is_laned AND NOT r.is_blocked)
+       OR EXISTS (SELECT FROM found AS f WHERE f.is_laned AND NOT f.is_blocked),
+       {leased_steps}, (SELECT kept.blocked FROM kept)
   FROM looked
   LEFT JOIN leased AS s ON true
- ORDER BY s.effective DESC, s.next_run_at NULLS FIRST, s.instance_seq, s.seq
+ ORDER BY s.number
 
 
 -- name: check_steps
