@@ -23,7 +23,7 @@ enum { STORE_PATIENCE_MS = 1000 };
 enum { BATCH_WEIGHT_MAX = 5000 };
 
 /* A commit of a function takes as long as the reports of so many jobs. */
-enum { COMMIT_ROWS = 4 };
+enum { COMMIT_ROWS = 8 };
 
 static size_t weight(const struct request *request)
 {
