@@ -307,7 +307,8 @@ static uint32_t claim_wait_ms(const struct cairn_worker *worker)
 static void send_claims(struct cairn_worker *worker)
 {
     uint32_t slots = free_slots(worker);
-    bool is_waiting = worker->claim_out || worker->is_report_out || worker->is_check_out;
+    bool is_reporting = worker->is_report_out && worker->unreported.count;
+    bool is_waiting = worker->claim_out || is_reporting || worker->is_check_out;
     if (worker->is_ending || is_waiting || slots == 0)
         return;
     if (is_resting(worker, &worker->claim_rest))
