@@ -108,6 +108,30 @@ TEST(a_batch_that_a_request_leaves_is_repeated_without)
     rig_done(&rig);
 }
 
+/* It is inserted as leased, not changed to be: so there is one version of its row. */
+TEST(a_new_job_is_written_once_for_the_claim_that_waits)
+{
+    struct rig rig;
+    rig_init(&rig, 60000);
+    struct request *waiting = rig_claim(&rig, "a", 60000), *added;
+    rig_submit(&rig, waiting);
+    rig_run(&rig);
+    CHECK(!rig_is_done(waiting), "it does not wait");
+    CHECK_INT(rig_do(&rig, added = rig_enqueue(&rig, "a", NULL)), CAIRN_OK);
+    CHECK(rig_is_done(waiting), "it still waits");
+    CHECK_STR(task_id(waiting), added->out.enqueued[0].id);
+    CHECK_STR(rig_events(&rig, task_id(waiting)), "created leased started");
+    PGconn *conn = PQconnectdb(rig.url);
+    PGresult *place = PQexec(conn, "SELECT ctid FROM workflow.workflow_run");
+    CHECK_STR(PQgetvalue(place, 0, 0), "(0,1)");
+    PQclear(place);
+    PQfinish(conn);
+    CHECK_INT(leased(&rig), 1);
+    CHECK_INT(rig_do(&rig, rig_complete(&rig, waiting, false)), CAIRN_OK);
+    CHECK_STR(rig_events(&rig, task_id(waiting)), "created leased started succeeded");
+    rig_done(&rig);
+}
+
 /* Completions are asked for first; new jobs and the claims for them go together then. */
 TEST(reports_new_jobs_and_claims_of_one_batch)
 {

@@ -693,15 +693,28 @@ static void check_plan_line(const char *line)
         CHECK(!strstr(line, unwanted[i]), "the claim's plan has a %s", unwanted[i]);
 }
 
-/* The pages that the claim touches, all plans looked over for scans of the table. */
-static long claim_pages(PGconn *conn)
+#define CLAIM_VALUES                                                                       \
+    "NULL, now(), 18, 10, '{w}', '{t}', now() + interval '1 minute', now() + interval '1 " \
+    "minute', 0, 2, false, "
+#define NO_ROWS "'{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', "
+
+/* By prefix, of one type, and of new jobs. */
+static const char *const claims[] = {
+    "claim_jobs(" CLAIM_VALUES "'{}', '{}', '{}', '{}', '{a.}', '{a/}', false)",
+    "claim_jobs_of_type(" CLAIM_VALUES "'a.1')",
+    "insert_leased_jobs(" NO_ROWS NO_ROWS NO_ROWS "'{}', '{a.1, b}', now())",
+};
+enum { CLAIMS = sizeof claims / sizeof *claims };
+
+/* The pages that a claim touches, all plans looked over for scans of the table. */
+static long pages_of(PGconn *conn, const char *claim)
 {
+    char sql[640];
     long pages = 0;
     begin_as_engine(conn);
-    PGresult *result = PQexec(
-        conn, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs("
-              "'{}', '{}', '{}', '{}', '{a.}', '{a/}', NULL, now(), 18, 10, '{w}', '{t}',"
-              " now() + interval '1 minute', now() + interval '1 minute', 0, 2, false, false)");
+    snprintf(sql, sizeof sql, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE %s",
+             claim);
+    PGresult *result = PQexec(conn, sql);
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));
     for (int i = 0; i < PQntuples(result); i++) {
         const char *line = PQgetvalue(result, i, 0);
@@ -713,6 +726,21 @@ static long claim_pages(PGconn *conn)
     PQclear(result);
     foreign_run(conn, "ROLLBACK");
     return pages;
+}
+
+static long claim_pages(PGconn *conn)
+{
+    long pages = 0;
+    for (int i = 0; i < CLAIMS; i++)
+        pages += pages_of(conn, claims[i]);
+    return pages;
+}
+
+static void prepare(PGconn *conn, const char *name, const char *statement)
+{
+    PGresult *result = PQprepare(conn, name, statement, 0, NULL);
+    CHECK(PQresultStatus(result) == PGRES_COMMAND_OK, "%s", PQerrorMessage(conn));
+    PQclear(result);
 }
 
 static void load(PGconn *conn, int count)
@@ -730,9 +758,9 @@ TEST(a_claim_costs_the_same_however_much_waits)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
     cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
-    char sql[sizeof SQL_CLAIM_JOBS + 64];
-    snprintf(sql, sizeof sql, "PREPARE claim_jobs AS %s", SQL_CLAIM_JOBS);
-    foreign_run(foreign, sql);
+    prepare(foreign, "claim_jobs", SQL_CLAIM_JOBS);
+    prepare(foreign, "claim_jobs_of_type", SQL_CLAIM_JOBS_OF_TYPE);
+    prepare(foreign, "insert_leased_jobs", SQL_INSERT_LEASED_JOBS);
     /* No vacuum that would help, and no ANALYZE whose snapshot keeps dead rows alive. */
     foreign_run(foreign, "ALTER TABLE workflow.workflow_run SET (autovacuum_enabled = off)");
 

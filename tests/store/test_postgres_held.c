@@ -61,9 +61,10 @@ static long claim_pages(PGconn *conn, int64_t mark)
     foreign_run(conn, "BEGIN");
     PQclear(PQexecParams(conn, SQL_BEGIN_SETTINGS, 1, NULL, &wait, NULL, NULL, 0));
     snprintf(sql, sizeof sql,
-             "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs('{a}',"
-             " '{100}', '{100}', '{%lld}', '{}', '{}', NULL, now(), 18, 10, '{w}', '{t}',"
-             " now() + interval '1 minute', now() + interval '1 minute', 0, 2, false, false)",
+             "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) EXECUTE claim_jobs(NULL,"
+             " now(), 18, 10, '{w}', '{t}', now() + interval '1 minute',"
+             " now() + interval '1 minute', 0, 2, false, '{a}', '{100}', '{100}', '{%lld}',"
+             " '{}', '{}', false)",
              (long long)mark);
     PGresult *result = PQexec(conn, sql);
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK, "%s", PQerrorMessage(conn));

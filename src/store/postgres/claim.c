@@ -63,6 +63,13 @@ void param_holders(struct postgres_params *params, const struct job_claim *claim
     param_time(params, claim->lease_until_us);
 }
 
+/* Whether claim_jobs_of_type is enough. */
+static bool is_one_type(const struct taking *taking, const struct claim_walk *walk)
+{
+    return taking->kind->claim == PG_CLAIM_JOBS && !walk->is_marked && walk->range_count == 1 &&
+           walk->gap_count == 0 && taking->room - taking->count <= LEASE_ROW_JOBS;
+}
+
 static void add_job_params(struct postgres_params *params, const struct taking *taking,
                            const struct claim_walk *walk)
 {
@@ -71,6 +78,12 @@ static void add_job_params(struct postgres_params *params, const struct taking *
     param_int(params, taking->claim.base.event_id);
     param_int(params, taking->claim.base.events_each);
     param_text(params, taking->is_virtual ? "t" : "f");
+    if (is_one_type(taking, walk)) {
+        param_text(params, walk->ranges->type);
+        return;
+    }
+    param_ranges(params, walk);
+    param_gaps(params, walk);
     param_text(params, walk->is_marked ? "t" : "f");
 }
 
@@ -233,9 +246,8 @@ static cairn_code plan_claim(struct store_tx *tx, const struct taking *taking, s
     TRY(postgres_plan_walk(tx->arena, taking->marks, taking->is_whole, &taking->types, ret_walk,
                            reterr));
     *ret_params = (struct postgres_params){.arena = tx->arena};
-    param_ranges(ret_params, ret_walk);
-    if (taking->kind == &jobs)
-        param_gaps(ret_params, ret_walk);
+    if (taking->kind == &steps)
+        param_ranges(ret_params, ret_walk);
     param_text(ret_params, taking->claim.base.runtime);
     param_time(ret_params, tx->now_us);
     param_int(ret_params, (int64_t)heads);
@@ -246,6 +258,8 @@ static cairn_code plan_claim(struct store_tx *tx, const struct taking *taking, s
 
 static enum postgres_query query_of(const struct taking *taking, const struct claim_walk *walk)
 {
+    if (is_one_type(taking, walk))
+        return PG_CLAIM_JOBS_OF_TYPE;
     return taking->kind == &steps && is_beside(taking, walk) ? PG_CLAIM_STEPS_BESIDE
                                                              : taking->kind->claim;
 }
@@ -432,7 +446,14 @@ cairn_code postgres_claim_jobs(struct store_tx *tx, const struct job_claim *clai
                                cairn_error *reterr)
 {
     struct taking taking;
+    bool is_done;
+    TRY(postgres_lease_announced(tx, claim, ret_rows, room, ret_count, &is_done, reterr));
     TRY(begin_jobs(tx, claim, ret_rows, room, &taking, reterr));
+    if (is_done) {
+        taking.count = *ret_count;
+        sort_last(&taking, *ret_count);
+        return CAIRN_OK;
+    }
     return claim_all(tx, &taking, ret_count, reterr);
 }
 

@@ -55,6 +55,7 @@ static cairn_code add_leases(struct store_tx *tx, const struct job_row *rows, si
 cairn_code postgres_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
                                 enum insert_result *ret_results, cairn_error *reterr)
 {
+    postgres_session_of(tx)->tx.announced = (struct announced_jobs){0}; /* it is these */
     TRY(add_leases(tx, rows, count, reterr));
     return postgres_insert_keyed(tx, &jobs, rows, count, ret_results, reterr);
 }
@@ -73,13 +74,9 @@ cairn_code postgres_replace_payloads(struct store_tx *tx, const struct job_row *
     return postgres_queue(postgres_session_of(tx), PG_REPLACE_PAYLOADS, &params, reterr);
 }
 
-/* New types, which only an answer makes known to the marks, are found from the beginning alone. */
-cairn_code postgres_send_insert_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
-                                     bool *ret_is_sent, cairn_error *reterr)
+cairn_code postgres_send_new_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
+                                  bool *ret_is_sent, cairn_error *reterr)
 {
-    *ret_is_sent = false;
-    if (postgres_is_marking(&postgres_store_of(tx->session)->job_marks))
-        return CAIRN_OK;
     return postgres_send_keyed(tx, &jobs, rows, count, ret_is_sent, reterr);
 }
 

@@ -111,6 +111,7 @@ struct postgres_store {
         _Atomic uint64_t asked, ended;
     } claimed
         [CLAIMED_KINDS]; /* that claims have asked for, and those of them whose transactions are over */
+    _Atomic int64_t other_work_us; /* monotonic: a claim had more to take than new jobs */
     /* One for each index, with one mark without a type: keys are microseconds since 1970. */
     struct mark_set timers[POSTGRES_TIMER_COUNT];
 };
@@ -258,8 +259,15 @@ int64_t value_time(struct postgres_reader *reader, int column);
 
 /* ---- sessions ------------------------------------------------------------------------------ */
 
+/* Those of send_insert_jobs() that are not sent yet; see announce.c. */
+struct announced_jobs {
+    struct job_row *rows;
+    size_t count;
+};
+
 struct postgres_tx {
     struct store_tx base;
+    struct announced_jobs announced;
     bool is_news; /* others should know, whether or not something is ready: a timer, a registry
                    */
     int64_t asked_us; /* monotonic: when it was begun here */
@@ -329,6 +337,9 @@ cairn_code postgres_send(struct postgres_session *session, enum postgres_query q
 bool postgres_is_sent(const struct postgres_session *session, enum postgres_query query);
 cairn_code postgres_take(struct store_tx *tx, enum postgres_query query,
                          struct postgres_reader *ret_reader, cairn_error *reterr);
+/* Keeps a result as if it were that of `query`, sent and read; the reader has none any more. */
+void postgres_keep(struct postgres_session *session, enum postgres_query query,
+                   struct postgres_reader *reader);
 void postgres_forget_sent(struct postgres_session *session); /* results are not wanted */
 
 /* The answer to begin_settings. */
@@ -369,6 +380,7 @@ void param_timer_from(struct postgres_params *params, struct store_tx *tx,
 /* When to look at a lease row, if its first lease ends at until_us: then, or in so long a time, since a
  * row whose leases have ended is not to stay for as long as they could have lasted.  The time of several
  * claims is the same, so that one look is enough for them.  With a virtual clock: exactly then. */
+enum { LEASE_ROW_JOBS = 100 }; /* how many a lease row of a claim has at most */
 #define LEASE_FIRST_LOOK_US (10 * US_PER_SEC)
 #define LEASE_NEXT_LOOK_US US_PER_MIN
 int64_t postgres_lease_look(const struct store_tx *tx, int64_t in_us, int64_t until_us);
@@ -462,6 +474,14 @@ void param_holders(struct postgres_params *params, const struct job_claim *claim
 void postgres_walked(struct mark_set *set, struct claim_walk *walk,
                      const struct walk_told *told, bool is_virtual,
                      const struct claimed_key *keys, size_t count);
+
+/* New jobs that are announced: sent now; or, if they are just what a claim would be given, leased by it (*ret_is_done). */
+cairn_code postgres_send_announced(struct postgres_session *session, cairn_error *reterr);
+cairn_code postgres_lease_announced(struct store_tx *tx, const struct job_claim *claim,
+                                    struct job_row *ret_rows, size_t room, size_t *ret_count,
+                                    bool *ret_is_done, cairn_error *reterr);
+cairn_code postgres_send_new_jobs(struct store_tx *tx, struct job_row *rows, size_t count,
+                                  bool *ret_is_sent, cairn_error *reterr);
 
 /* Whether walks begin at marks. */
 bool postgres_is_marking(struct mark_set *marks);

@@ -214,6 +214,7 @@ cairn_code postgres_queue(struct postgres_session *session, enum postgres_query 
         return fail_memory(reterr);
     if (params && params->is_absent)
         return CAIRN_OK;
+    TRY(postgres_send_announced(session, reterr));
     if (session->queue_len > POSTGRES_QUEUE_MAX - 4)
         TRY(settle(session, NULL, reterr));
     if (!atomic_load(&postgres_store_of(&session->base)->is_pooled))
@@ -246,18 +247,31 @@ bool postgres_is_sent(const struct postgres_session *session, enum postgres_quer
     return find_sent(session, query) != NULL;
 }
 
-cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
-                         const struct postgres_params *params, cairn_error *reterr)
+static struct sent_query *free_sent(struct postgres_session *session)
 {
     int at = 0;
-    assert(!postgres_is_sent(session, query));
     while (session->sent[at].is_there)
         at++;
     assert(at < POSTGRES_SENT_MAX);
+    return &session->sent[at];
+}
+
+cairn_code postgres_send(struct postgres_session *session, enum postgres_query query,
+                         const struct postgres_params *params, cairn_error *reterr)
+{
+    assert(!postgres_is_sent(session, query));
     TRY(postgres_queue(session, query, params, reterr));
-    session->sent[at] = (struct sent_query){.query = query, .is_there = true};
-    session->queue[session->queue_len - 1].sent = &session->sent[at];
+    struct sent_query *sent = free_sent(session);
+    *sent = (struct sent_query){.query = query, .is_there = true};
+    session->queue[session->queue_len - 1].sent = sent;
     return CAIRN_OK;
+}
+
+void postgres_keep(struct postgres_session *session, enum postgres_query query,
+                   struct postgres_reader *reader)
+{
+    *free_sent(session) = (struct sent_query){query, true, true, reader->result};
+    reader->result = NULL;
 }
 
 static struct postgres_reader reader_of(struct store_tx *tx, PGresult *result)

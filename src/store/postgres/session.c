@@ -179,6 +179,7 @@ static cairn_code begin_and_wait(struct postgres_session *session, struct arena 
 static void end_transaction(struct postgres_session *session)
 {
     cairn_error ignored;
+    session->tx.announced = (struct announced_jobs){0};
     if (session->patience.until_us < monotonic_us() + AFTER_LOCK_US)
         set_patience(session, monotonic_us() + AFTER_LOCK_US);
     if (session->conn && session->queue_len > 0)

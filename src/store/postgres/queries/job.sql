@@ -1,31 +1,82 @@
--- name: insert_jobs
--- New rows, in the order given, which becomes the order of seq.
+-- part: new_jobs
+-- New rows, in the order given, which becomes the order of seq; but for those whose key is kept.
 --
 --   $1..  an array for each column
 --
--- Leaves out rows whose id or key exists already, or whose key is kept.  Returns id and seq of those that are new.  An
--- event from 2^62 on
--- is of the row of the log that this transaction was given with its begin.
-WITH added AS (
-    INSERT INTO workflow.workflow_run
-           ({job.insert but last_event}, last_event)
-    SELECT {job.values but last_event},
-           CASE WHEN given.last_event >= 4611686018427387904
-                THEN given.last_event - 4611686018427387904
-                     + (SELECT currval('workflow.workflow_event_id_seq') << 12)
-                ELSE coalesce(given.last_event, 0) END
-      FROM (SELECT {job.arrays insert}) AS given
-     WHERE given.idempotency_key IS NULL
+-- An event from 2^62 on is of the row of the log that this transaction was given with its begin.
+INSERT INTO workflow.workflow_run
+       ({job.insert but last_event}, last_event)
+SELECT {job.values but last_event},
+       CASE WHEN given.last_event >= 4611686018427387904
+            THEN given.last_event - 4611686018427387904
+                 + (SELECT currval('workflow.workflow_event_id_seq') << 12)
+            ELSE coalesce(given.last_event, 0) END
+  FROM (SELECT {job.arrays insert}) AS given
+ WHERE (given.idempotency_key IS NULL
         OR (SELECT true
               FROM workflow.workflow_key AS k
              WHERE k.key = given.idempotency_key AND k.workflow = '' AND k.kind = 'job'
-             LIMIT 1) IS NULL
+             LIMIT 1) IS NULL)
+
+
+-- name: insert_jobs
+-- Leaves out rows whose id or key exists already, or whose key is kept.  Returns id and seq of those that are new.
+WITH added AS (
+    {new_jobs}
     ON CONFLICT DO NOTHING
     RETURNING id, seq
 ), entered AS (
     INSERT INTO workflow.workflow_run_order (seq, id) SELECT added.seq, added.id FROM added
 )
 SELECT added.id::text, added.seq FROM added
+
+
+-- name: insert_leased_jobs
+-- doing: insert jobs
+-- insert_jobs, of rows of which some are leased, for a claim that would be given just these: nothing is inserted if
+-- there may be another job for it, or if one of its types is disabled or has lanes.
+--
+--   $1..$31  an array for each column
+--   $32      types of the claim
+--   $33      when to look at the leases
+--
+-- Returns id and seq of those that are new, as insert_jobs does, and their columns.  Walks
+-- idx_workflow_run_type_prefix, one probe for each type.
+WITH added AS (
+    {new_jobs}
+       AND NOT EXISTS (
+           SELECT
+             FROM unnest($32::text[]) AS t (type)
+            -- EXISTS here would be a hash of all waiting jobs.
+            WHERE (SELECT true
+                     FROM workflow.workflow_run AS r
+                    WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+                      AND r.type = t.type COLLATE "C" AND r."group" = ''
+                    LIMIT 1)
+               OR (SELECT true
+                     FROM workflow.workflow_registry AS g
+                    WHERE g.workflow_name = t.type AND NOT g.is_enabled
+                    LIMIT 1)
+               OR (SELECT true
+                     FROM workflow.workflow_group_type AS g
+                    WHERE g.type = t.type
+                    LIMIT 1)
+               OR (SELECT true
+                     FROM workflow.workflow_limit AS l
+                    WHERE workflow.type_matches(t.type, l.types)
+                    LIMIT 1))
+    ON CONFLICT DO NOTHING
+    RETURNING *
+), entered AS (
+    INSERT INTO workflow.workflow_run_order (seq, id) SELECT added.seq, added.id FROM added
+), noted AS (
+    INSERT INTO workflow.workflow_run_lease (until, ids)
+    SELECT $33::timestamptz, array_agg(added.id)
+      FROM added
+     WHERE added.status = 'leased'
+    HAVING count(*) > 0
+)
+SELECT added.id::text, added.seq, {job.columns added} FROM added
 
 
 -- name: find_existing_jobs
@@ -284,23 +335,99 @@ UPDATE workflow.workflow_run AS r
  WHERE r.id = given.id
 
 
+-- part: is_laned
+-- Both tables are empty unless there are limits or groups.
+(EXISTS (SELECT FROM workflow.workflow_group_type AS known WHERE known.type = @type)
+ OR EXISTS (SELECT FROM workflow.workflow_limit AS known
+             WHERE workflow.type_matches(@type, known.types)))
+
+
+-- part: is_given
+-- Whether the registry gives the type to a claim of this runtime.
+NOT EXISTS (
+    SELECT
+      FROM workflow.workflow_registry AS g
+     WHERE g.workflow_name = @type
+       AND (NOT g.is_enabled OR g.runtime <> $1::text))
+
+
+-- part: take_found
+-- The end of a claim, which leases of the rows `found` the first ones that nobody holds.
+head AS MATERIALIZED (
+    SELECT found.place
+      FROM found
+     ORDER BY found.priority, found.seq
+     LIMIT $3::bigint
+), taken AS MATERIALIZED (
+    -- In the order of the heads, one at a time, until there are enough.
+    SELECT held.place, held.last_event
+      FROM head
+     CROSS JOIN LATERAL (
+           SELECT r.ctid AS place, r.last_event
+             FROM workflow.workflow_run AS r
+            WHERE r.ctid = head.place
+              AND r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL -- still claimable?
+              AND r.run_at <= (SELECT moment.now FROM moment)
+              FOR NO KEY UPDATE SKIP LOCKED) AS held
+     LIMIT $4::bigint
+), event (first) AS MATERIALIZED (
+    SELECT CASE WHEN (SELECT max(taken.last_event) FROM taken) < own.first THEN own.first
+                ELSE nextval('workflow.workflow_event_id_seq') << 12 END
+      FROM (SELECT CASE WHEN $9::bigint >= 4611686018427387904
+                        THEN $9::bigint - 4611686018427387904
+                             + (currval('workflow.workflow_event_id_seq') << 12)
+                        ELSE $9::bigint END) AS own (first)
+     WHERE $10::int > 0
+), leased AS (
+    UPDATE workflow.workflow_run AS r
+       SET status      = 'leased',
+           is_ready    = false,
+           leased_by   = coalesce(($5::text[])[taken.number], ($5::text[])[1]),
+           lease_token = coalesce(($6::text[])[taken.number], ($6::text[])[1]),
+           lease_until = $7::timestamptz,
+           updated_at  = $2::timestamptz,
+           last_event  = coalesce((SELECT event.first FROM event) + taken.number * $10::int - 1,
+                                  r.last_event),
+           event_count = r.event_count + $10::int
+      FROM (SELECT t.place, t.last_event AS prev_event, row_number() OVER () AS number
+              FROM taken AS t) AS taken
+     WHERE r.ctid = taken.place
+    RETURNING r.*, taken.number, taken.prev_event
+), looked AS MATERIALIZED (
+    SELECT heads.count AS heads, locks.count AS locks,
+           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us,
+           pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS open,
+           coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0) AS own,
+           coalesce(pg_sequence_last_value('workflow.workflow_run_seq_seq'::regclass), 0) >> 8 AS last
+      FROM (SELECT count(*) FROM head) AS heads, (SELECT count(*) FROM taken) AS locks
+)
+
+
+-- part: moment
+-- What others have inserted may be a little later than $2, which the engine may have guessed.
+moment (now) AS MATERIALIZED (
+    SELECT CASE WHEN $11::boolean THEN $2::timestamptz
+                ELSE greatest($2::timestamptz, statement_timestamp()) END
+)
+
+
 -- name: claim_jobs
 -- Leases what is due and matches, lowest (priority, seq) first.
 --
---   $1..$4  ranges to read: type, lowest and highest priority, lowest (seq >> 8)
---   $5, $6  types to look for: from this one on, and before that one
---   $7  the claim's runtime; NULL: any
---   $8  now
---   $9  how many heads to look at
---   $10  how many to lease at most
---   $11, $12  workers and tokens: for each row that is leased, or one of each for all
---   $13  end of the lease
---   $14  when to look at it
---   $15, $16  an id for the first event of the claim (from 2^62 on: as in insert_jobs); how many each row has
---   $17  whether this clock is virtual
+--   $1  the claim's runtime; NULL: any
+--   $2  now
+--   $3  how many heads to look at
+--   $4  how many to lease at most
+--   $5, $6  workers and tokens: for each row that is leased, or one of each for all
+--   $7  end of the lease
+--   $8  when to look at it
+--   $9, $10  an id for the first event of the claim (from 2^62 on: as in insert_jobs); how many each row has
+--   $11  whether this clock is virtual
+--   $12..$15  ranges to read: type, lowest and highest priority, lowest (seq >> 8)
+--   $16, $17  types to look for: from this one on, and before that one
 --   $18  whether it is to be told what the ranges hold
 --
--- Each row begins with how many heads there were: as many as $9 means that there may be more
+-- Each row begins with how many heads there were: as many as $3 means that there may be more
 -- behind them.  Then how many were locked: more than were leased means that some had changed since
 -- this statement began, and that another may get them.  Then for mark.h: how long the walk took in
 -- microseconds, where the open transactions begin, this transaction's own number (0 if it has none),
@@ -314,19 +441,14 @@ UPDATE workflow.workflow_run AS r
 -- The ids of a row's events rise.  Another transaction that began after this one may have written to a
 -- row: then the events of this claim have a new number.
 --
--- What others have inserted may be a little later than $8, which the engine may have guessed.
---
 -- Walks idx_workflow_run_type_prefix alone: from one type to the next that has work, now or later
 -- (one probe each), then the first rows of every type that are ready, in whole groups of those that
 -- share a key there.
 -- Locks only what it takes, and skips what others hold.  A row is read once by the index, and from
 -- then on found where it lies (ctid).
-WITH RECURSIVE moment (now) AS MATERIALIZED (
-    SELECT CASE WHEN $17::boolean THEN $8::timestamptz
-                ELSE greatest($8::timestamptz, statement_timestamp()) END
-), walk (before, type) AS (
+WITH RECURSIVE {moment}, walk (before, type) AS (
     SELECT g.before, first.type
-      FROM unnest($5::text[], $6::text[]) AS g (first, before)
+      FROM unnest($16::text[], $17::text[]) AS g (first, before)
      CROSS JOIN LATERAL (
            SELECT r.type
              FROM workflow.workflow_run AS r
@@ -347,22 +469,15 @@ WITH RECURSIVE moment (now) AS MATERIALIZED (
 ), range (number, type, lowest, highest, mark) AS (
     SELECT g.number, g.type COLLATE "C", greatest(g.lowest, -2147483648)::int,
            least(g.highest, 2147483647)::int, g.mark
-      FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+      FROM unnest($12::text[], $13::bigint[], $14::bigint[], $15::bigint[])
            WITH ORDINALITY AS g (type, lowest, highest, mark, number)
     UNION ALL
     SELECT NULL, walk.type, -2147483648, 2147483647, 0 FROM walk
 ), known (number, type, lowest, highest, mark, is_laned) AS MATERIALIZED (
-    -- Both tables are empty unless there are limits or groups.
     SELECT range.number, range.type, range.lowest, range.highest, range.mark,
-           EXISTS (SELECT FROM workflow.workflow_group_type AS g WHERE g.type = range.type)
-           OR EXISTS (SELECT FROM workflow.workflow_limit AS l
-                       WHERE workflow.type_matches(range.type, l.types))
+           {is_laned range}
       FROM range
-     WHERE NOT EXISTS (
-           SELECT
-             FROM workflow.workflow_registry AS g
-            WHERE g.workflow_name = range.type
-              AND (NOT g.is_enabled OR g.runtime <> $7::text))
+     WHERE {is_given range}
 ), found AS MATERIALIZED (
     SELECT range.number, h.place, h.priority, h.seq
       FROM known AS range
@@ -375,58 +490,11 @@ WITH RECURSIVE moment (now) AS MATERIALIZED (
               AND (r.seq >> 8) >= range.mark
               AND r.run_at <= (SELECT moment.now FROM moment)
             ORDER BY r.priority, (r.seq >> 8)
-            FETCH FIRST ($9::bigint) ROWS WITH TIES) AS h
+            FETCH FIRST ($3::bigint) ROWS WITH TIES) AS h
      WHERE NOT range.is_laned
-), head AS MATERIALIZED (
-    SELECT found.place
-      FROM found
-     ORDER BY found.priority, found.seq
-     LIMIT $9::bigint
-), taken AS MATERIALIZED (
-    -- In the order of the heads, one at a time, until there are enough.
-    SELECT held.place, held.last_event
-      FROM head
-     CROSS JOIN LATERAL (
-           SELECT r.ctid AS place, r.last_event
-             FROM workflow.workflow_run AS r
-            WHERE r.ctid = head.place
-              AND r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL -- still claimable?
-              AND r.run_at <= (SELECT moment.now FROM moment)
-              FOR NO KEY UPDATE SKIP LOCKED) AS held
-     LIMIT $10::bigint
-), event (first) AS MATERIALIZED (
-    SELECT CASE WHEN (SELECT max(taken.last_event) FROM taken) < own.first THEN own.first
-                ELSE nextval('workflow.workflow_event_id_seq') << 12 END
-      FROM (SELECT CASE WHEN $15::bigint >= 4611686018427387904
-                        THEN $15::bigint - 4611686018427387904
-                             + (currval('workflow.workflow_event_id_seq') << 12)
-                        ELSE $15::bigint END) AS own (first)
-     WHERE $16::int > 0
-), leased AS (
-    UPDATE workflow.workflow_run AS r
-       SET status      = 'leased',
-           is_ready    = false,
-           leased_by   = coalesce(($11::text[])[taken.number], ($11::text[])[1]),
-           lease_token = coalesce(($12::text[])[taken.number], ($12::text[])[1]),
-           lease_until = $13::timestamptz,
-           updated_at  = $8::timestamptz,
-           last_event  = coalesce((SELECT event.first FROM event) + taken.number * $16::int - 1,
-                                  r.last_event),
-           event_count = r.event_count + $16::int
-      FROM (SELECT t.place, t.last_event AS prev_event, row_number() OVER () AS number
-              FROM taken AS t) AS taken
-     WHERE r.ctid = taken.place
-    RETURNING r.*, taken.number, taken.prev_event
-), noted AS (
+), {take_found}, noted AS (
     INSERT INTO workflow.workflow_run_lease (until, ids)
-    SELECT $14::timestamptz, array_agg(l.id) FROM leased AS l GROUP BY (l.number - 1) / 100
-), looked AS MATERIALIZED (
-    SELECT heads.count AS heads, locks.count AS locks,
-           (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS us,
-           pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS open,
-           coalesce(pg_current_xact_id_if_assigned()::text::bigint, 0) AS own,
-           coalesce(pg_sequence_last_value('workflow.workflow_run_seq_seq'::regclass), 0) >> 8 AS last
-      FROM (SELECT count(*) FROM head) AS heads, (SELECT count(*) FROM taken) AS locks
+    SELECT $8::timestamptz, array_agg(l.id) FROM leased AS l GROUP BY (l.number - 1) / 100
 )
 SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.last, looked.heads,
        CASE WHEN $18::boolean AND row_number() OVER () = 1 THEN (
@@ -436,6 +504,38 @@ SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.la
                      WHERE found.number IS NOT NULL
                      GROUP BY found.number) AS low) END,
        (SELECT coalesce(bool_or(known.is_laned), false) FROM known),
+       r.type, r.priority, r.seq >> 8,
+       {job.columns r}, r.prev_event
+  FROM looked
+  LEFT JOIN leased AS r ON true
+
+
+-- name: claim_jobs_of_type
+-- doing: claim jobs
+-- claim_jobs of one type from its beginning, and of no more than one lease row has room for.  Most claims are such;
+-- what they do not need is not started.
+--
+--   $1..$11  as in claim_jobs
+--   $12  the type
+WITH {moment}, known (is_laned, is_given) AS MATERIALIZED (
+    SELECT {is_laned given},
+           {is_given given}
+      FROM (SELECT $12::text COLLATE "C") AS given (type)
+), found AS (
+    SELECT r.ctid AS place, r.priority, r.seq
+      FROM workflow.workflow_run AS r
+     WHERE r.status = 'pending' AND r.is_ready AND r.deleted_at IS NULL
+       AND r.type = $12::text COLLATE "C" AND r."group" = ''
+       AND r.run_at <= (SELECT moment.now FROM moment)
+       AND (SELECT known.is_given AND NOT known.is_laned FROM known)
+     ORDER BY r.priority, (r.seq >> 8)
+     FETCH FIRST ($3::bigint) ROWS WITH TIES
+), {take_found}, noted AS (
+    INSERT INTO workflow.workflow_run_lease (until, ids)
+    SELECT $8::timestamptz, array_agg(l.id) FROM leased AS l HAVING count(*) > 0
+)
+SELECT looked.heads, looked.locks, looked.us, looked.open, looked.own, looked.last, looked.heads,
+       NULL::text, (SELECT known.is_given AND known.is_laned FROM known),
        r.type, r.priority, r.seq >> 8,
        {job.columns r}, r.prev_event
   FROM looked

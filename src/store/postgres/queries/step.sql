@@ -172,13 +172,6 @@ EXISTS (SELECT
            AND (NOT rule.is_enabled OR rule.runtime <> $5::text))
 
 
--- part: is_laned
--- Both tables are empty unless there are limits or groups.
-(EXISTS (SELECT FROM workflow.workflow_group_type AS known WHERE known.type = @type)
- OR EXISTS (SELECT FROM workflow.workflow_limit AS known
-             WHERE workflow.type_matches(@type, known.types)))
-
-
 -- part: ranges_of_steps
 -- What the claims below read of the given ranges: turns, whose first row is told.
 range (number, type, version, priority, upto_version, upto_priority, since, is_blocked, is_laned)
