@@ -296,7 +296,7 @@ static void write_file(const char *folder, const char *name, const char *text)
 
 TEST(a_folder_is_served_instead_and_nothing_outside_it)
 {
-    char folder[] = "/tmp/cairn-page-XXXXXX", command[100];
+    char folder[] = "/tmp/cairn-page-XXXXXX", command[100], screen[400];
     assert_non_null(mkdtemp(folder));
     write_file(folder, "index.html", "a<base href=\"/ui/\">b");
     write_file(folder, "x.js", "let x");
@@ -306,6 +306,8 @@ TEST(a_folder_is_served_instead_and_nothing_outside_it)
     CHECK_INT(symlink("/etc/passwd", link), 0);
     struct site site = site_open((struct ui_config){.folder = folder, .base = "/b"}, NULL);
     CHECK_STR(get(&site, "/ui/jobs", "").body, "a<base href=\"/b/ui/\">b");
+    snprintf(screen, sizeof screen, "/ui/workflows/%0300d/1", 0); /* however long a name is */
+    CHECK_STR(get(&site, screen, "").body, "a<base href=\"/b/ui/\">b");
     struct reply reply = get(&site, "/ui/x.js", "");
     CHECK_STR(reply.body, "let x");
     check_has(&reply, "Cache-Control: no-store");

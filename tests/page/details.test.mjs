@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deploy, ownOrder, start } from "./flows.mjs";
-import { becomes, gone, group, scenario, seen, until } from "./rig.mjs";
+import { becomes, gone, group, scenario, scrolledTo, seen, until } from "./rig.mjs";
 
 const shared = group();
 
@@ -619,7 +619,6 @@ scenario("20,000 events: a page at a time from either end, all of them for the t
     assert.ok(await id("lane").count() <= 200);
     await seen(page.getByText(/9,800 more steps are not drawn/));
     await id("tab-steps").click();
-    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
-    await seen(page.locator("[data-testid=step-row][data-step=k9999]"));
+    await scrolledTo(page, page.locator("[data-testid=step-row][data-step=k9999]"));
     assert.ok(await id("step-row").count() < 500, "rows are windowed");
 });

@@ -396,8 +396,9 @@ for (const prefix of ["", "/a/b"])
         server.page = `${server.url}${prefix}/ui/`;
         const base = `${server.url}${prefix}/ui/`, outside = [], known = await places(server);
         page.on("request", (it) => { if (!it.url().startsWith(`${server.url}${prefix}/ui/`) && !it.url().startsWith(`${server.url}${prefix}/v1/`)) outside.push(it.url()); });
-        const text = async () => (await page.locator("main h1").first().textContent()).trim();
-        for (const [path, sign] of Object.entries(known)) {
+        const text = () => page.locator("main h1").first().evaluate((it) => it.firstChild.textContent.trim());      // not how many are live by now
+        // At the root, where all other tests are, every screen; behind a prefix with every tab and filter.
+        for (const [path, sign] of Object.entries(known).filter(([it]) => prefix || !it.includes("?"))) {
             await visit(path);
             await seen(id(sign).first());
             const before = [page.url(), await text(), await page.title()];

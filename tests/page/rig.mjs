@@ -169,6 +169,9 @@ export async function until(isSo, what = "what was awaited") {
     }
 }
 
+/** Scrolls down until the element is there: what a screen shows while it reads on gets longer meanwhile. */
+export const scrolledTo = (page, locator) => until(async () => { await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight)); return locator.isVisible(); }, "the end of the list");
+
 const some = !!process.env.CAIRN_PAGE_SOME;
 
 /** Scenarios that share a server; each has a page of its own, which must have done nothing wrong. */
