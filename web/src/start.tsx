@@ -255,6 +255,11 @@ function Shortcuts({ close }: { close: () => void }) {
 const ROWS = ["instance", "job", "step", "event", "dead", "schedule", "workflow", "function", "worker", "recent", "mismatch"].map((it) => `[data-testid=${it}-row]`).join(",") + ",[data-testid=approval-card]";
 const click = (selector: string) => document.querySelector<HTMLElement>(selector)?.click();
 
+/** What is drawn next, or loaded first. */
+function focusSoon(selector: string, frames = 300): void {
+    requestAnimationFrame(() => { const found = document.querySelector<HTMLElement>(selector); if (found) found.focus(); else if (frames) focusSoon(selector, frames - 1); });
+}
+
 /** The actions of the row that has the focus, or else of the screen. */
 function openActions(row: HTMLElement | null, select: () => void): void {
     const own = row?.querySelector<HTMLElement>(".c-buttons button");
@@ -262,7 +267,7 @@ function openActions(row: HTMLElement | null, select: () => void): void {
     const box = row?.querySelector<HTMLInputElement>("[data-testid=select-row]");
     if (box) {
         if (!box.checked) select();
-        requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-testid=bulk-bar] button")?.focus());
+        focusSoon("[data-testid=bulk-bar] button");
         return;
     }
     const menu = document.querySelector<HTMLDetailsElement>("[data-testid=more-actions]");
