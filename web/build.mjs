@@ -12,7 +12,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, "dist");
 const KB = 1024;
 /** Compressed bytes: of the first screen, and of everything. */
-const FIRST_MAX = 60 * KB, ALL_MAX = 110 * KB;
+const FIRST_MAX = 60 * KB, ALL_MAX = 115 * KB;
 
 export const options = {
     absWorkingDir: here,
