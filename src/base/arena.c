@@ -121,23 +121,14 @@ char *arena_strdup(struct arena *arena, const char *text)
     return text ? arena_strndup(arena, text, strlen(text)) : NULL;
 }
 
-char *arena_concat(struct arena *arena, const char *first, ...)
+char *arena_join(struct arena *arena, const char *const *texts)
 {
-    va_list args;
-    size_t len = strlen(first);
-    va_start(args, first);
-    for (const char *text; (text = va_arg(args, const char *));)
-        len += strlen(text);
-    va_end(args);
-
-    char *joined = arena_alloc(arena, len + 1);
-    if (!joined)
-        return NULL;
-    char *end = stpcpy(joined, first);
-    va_start(args, first);
-    for (const char *text; (text = va_arg(args, const char *));)
-        end = stpcpy(end, text);
-    va_end(args);
+    size_t len = 0;
+    for (const char *const *text = texts; *text; text++)
+        len += strlen(*text);
+    char *joined = arena_alloc(arena, len + 1), *end = joined;
+    for (; joined && *texts; texts++)
+        end = stpcpy(end, *texts);
     return joined;
 }
 

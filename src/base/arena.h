@@ -45,8 +45,9 @@ void *arena_pointers(struct arena *arena, const void *items, size_t count,
                      size_t size); /* an array of pointers to each of them */
 char *arena_strdup(struct arena *arena, const char *text); /* NULL for NULL text, too */
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
-/* Texts one behind the other; the last argument is NULL. */
-char *arena_concat(struct arena *arena, const char *first, ...) __attribute__((sentinel));
+/* Texts one behind the other. */
+#define arena_concat(arena, ...) arena_join((arena), (const char *const[]){__VA_ARGS__, NULL})
+char *arena_join(struct arena *arena, const char *const *texts); /* up to NULL */
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -12,7 +12,7 @@ char *effect_key(struct arena *arena, const char *instance_id, const char *step,
 {
     const char *undo = is_undo ? ":undo" : "";
     if (past_effects == 0)
-        return arena_concat(arena, instance_id, ":", step, undo, NULL);
+        return arena_concat(arena, instance_id, ":", step, undo);
     return arena_printf(arena, "%s:%s~%lld%s", instance_id, step, (long long)past_effects + 1,
                         undo);
 }

@@ -29,7 +29,7 @@ bool step_id_split(const char *task_id, char instance_id[ID_TEXT], int32_t *ret_
 char *step_id_make(struct arena *arena, const char *instance_id, int32_t seq)
 {
     char room[INT_TEXT];
-    return arena_concat(arena, instance_id, ".", int_text(seq, room), NULL);
+    return arena_concat(arena, instance_id, ".", int_text(seq, room));
 }
 
 bool number_id_read(const char *id, int64_t *ret_number)
