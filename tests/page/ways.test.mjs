@@ -116,7 +116,7 @@ shared("what a screen says can be read: calls, events, notes, workers, plans", a
     await visit("workers");
     const row = page.locator("[data-testid=worker-row][data-name=tester]");
     await seen(row);
-    if (!await page.locator("[data-testid=worker-task]").count()) await row.getByRole("button").click();
+    if (await row.getByRole("button").getAttribute("aria-expanded") === "false") await row.getByRole("button").click();
     await seen(page.locator("[data-testid=worker-task]").filter({ hasText: "look-2" }));
 });
 

@@ -4,7 +4,7 @@
 //
 // The tab that holds the lock reads the stream and tells the others.
 import { signal } from "@preact/signals";
-import { apiUrl, headers, LATE, token, turn } from "./api";
+import { apiUrl, FIRST, headers, LATE, token, turn } from "./api";
 import { heard } from "./clock";
 import { isLiveWanted } from "./settings";
 
@@ -109,13 +109,13 @@ const sleep = (ms: number, signal: AbortSignal) => new Promise<void>((done) => {
 
 let lastId = "", reading = false;
 
-const open = async (target: string, from: string, signal: AbortSignal): Promise<Response> =>
-    turn(signal, LATE).then(() => fetch(apiUrl(target), { headers: headers(from ? { "Last-Event-ID": from } : {}), cache: "no-store", signal }));
+const open = async (target: string, from: string, signal: AbortSignal, late: number): Promise<Response> =>
+    turn(signal, late).then(() => fetch(apiUrl(target), { headers: headers(from ? { "Last-Event-ID": from } : {}), cache: "no-store", signal }));
 
 type How = "again" | "poll";
 
-/** One connection, until it ends or has been silent for too long. */
-async function readOnce(target: string, from: () => string, stop: AbortSignal, isOpen: () => void, take: (message: { id: string; event: string; data: string } | null) => void): Promise<How> {
+/** One connection, until it ends or has been silent for too long; `late`: see turn(). */
+async function readOnce(target: string, late: number, from: () => string, stop: AbortSignal, isOpen: () => void, take: (message: { id: string; event: string; data: string } | null) => void): Promise<How> {
     const own = new AbortController(), onStop = () => own.abort();
     stop.addEventListener("abort", onStop);
     let silence = 0;
@@ -125,8 +125,8 @@ async function readOnce(target: string, from: () => string, stop: AbortSignal, i
     };
     try {
         hear();
-        let response = await open(target, from(), own.signal);
-        if (response.status === 400) response = await open(target, "", own.signal);          // the id is too old
+        let response = await open(target, from(), own.signal, late);
+        if (response.status === 400) response = await open(target, "", own.signal, late);          // the id is too old
         if ([401, 403, 404].includes(response.status)) return "poll";
         if (!response.ok || !response.body) return "again";
         isOpen();
@@ -152,7 +152,8 @@ async function follow(stop: AbortSignal): Promise<void> {
     reading = true;
     while (!stop.aborted) {
         let isGood = false;
-        const how = !isAllowed() ? "poll" : await readOnce("/v1/stream?digest_ms=1000", () => lastId, stop,
+        // It goes first: what happens between the reading of a list and the beginning of the stream would be missed.
+        const how = !isAllowed() ? "poll" : await readOnce("/v1/stream?digest_ms=1000", FIRST, () => lastId, stop,
             () => { isGood = true; heardAt.value = Date.now(); setState("live"); if (wasLost) { wasLost = false; pass(EVERYTHING); } },
             (message) => {
                 heardAt.value = Date.now();
@@ -203,7 +204,7 @@ export function followSubject(id: string, take: (event: LiveEvent) => void): () 
         const mine = (own = new AbortController());
         let wait = 1000;
         while (!mine.signal.aborted) {
-            const how = await readOnce(`/v1/stream?subject=${id}`, () => last, mine.signal, () => { wait = 1000; },
+            const how = await readOnce(`/v1/stream?subject=${id}`, LATE, () => last, mine.signal, () => { wait = 1000; },
                 (message) => { if (message) { if (message.id) last = message.id; if (!isPaused.value) take(JSON.parse(message.data) as LiveEvent); } });
             if (how === "poll") break;
             await sleep(wait, mine.signal);

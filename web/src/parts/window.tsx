@@ -26,7 +26,9 @@ export function Rows<T>({ items, draw, columns }: { items: T[]; draw: (item: T, 
             const height = first && last && rows.length > 1 ? (last.bottom - first.top) / rows.length : GUESS;
             const top = -element.getBoundingClientRect().top / height;
             const from = Math.max(0, Math.floor(top) - AROUND), to = Math.min(items.length, Math.ceil(top + innerHeight / height) + AROUND);
-            setPart((old) => Math.abs(old.first - from) < AROUND / 2 && Math.abs(old.last - to) < AROUND / 2 && Math.abs(old.height - height) < 1 ? old : { first: from, last: Math.max(to, from + 1), height });
+            // At either end none may be missing.
+            const isNear = (one: number, other: number, end: number) => one === other || (other !== end && Math.abs(one - other) < AROUND / 2);
+            setPart((old) => isNear(old.first, from, 0) && isNear(old.last, to, items.length) && Math.abs(old.height - height) < 1 ? old : { first: from, last: Math.max(to, from + 1), height });
         };
         const onScroll = () => { frame ||= requestAnimationFrame(look); };
         look();
