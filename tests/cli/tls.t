@@ -41,7 +41,7 @@ certificate "old.pem" and private key "old.key" cannot be used: The certificate 
 $ CAIRN_CA_FILE=ca.pem cairn job list --url $https -o ids | wc -l
 1
 $ kill $server; wait $server
-$ cairn serve --url sqlite:tls.db --listen 127.0.0.1:0 2>log & server=$!; until grep -q listening log; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log)
+$ rm log; cairn serve --url sqlite:tls.db --listen 127.0.0.1:0 2>log & server=$!; until grep -q listening log 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log)
 $ cairn job list --url https${http#http} 2>&1 | grep -c 'its URL begins with http:'
 1
 $ kill $server; wait $server
