@@ -168,8 +168,20 @@ const missed = (page) => page.locator("a:visible, button:visible, summary:visibl
     return box.width > 1 && !isInLine && !it.matches(".skip") && Math.max(box.height, label?.getBoundingClientRect().height ?? 0) < 43.9;
 }).map((it) => it.outerHTML.slice(0, 140)));
 
+/** Of every text in the screen: those that stand there letter below letter. */
+const crumbled = (page) => page.locator("main").evaluate((main) => {
+    const found = [], texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), range = document.createRange();
+    while (texts.nextNode()) {
+        const text = texts.currentNode.data.trim();
+        range.selectNodeContents(texts.currentNode);
+        const lines = new Set([...range.getClientRects()].filter((it) => it.width > 0).map((it) => Math.round(it.top))).size;
+        if (lines > 2 && text.length < 4 * lines) found.push(`${lines} lines: ${text}`);
+    }
+    return found;
+});
+
 const PHONES = { "390": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, "320": { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true },
-                 "640, which is 1280 at twice the size": { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 } };
+                 "640, which is 1280 at twice the size": { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }, "1280": { viewport: { width: 1280, height: 800 } } };
 for (const [name, options] of Object.entries(PHONES))
     shared(`a screen of ${name} px scrolls only down, its targets can be hit, every action is reachable`, async (server, { page, id, visit }) => {
         const { viewport, hasTouch } = options, tag = `phone${viewport.width}`;
@@ -187,6 +199,7 @@ for (const [name, options] of Object.entries(PHONES))
             await seen(id(sign).first());
             const excess = await page.evaluate((width) => document.documentElement.scrollWidth - width, viewport.width);
             assert.ok(excess <= 0, `${path} is ${excess} px too wide`);
+            assert.deepEqual(await crumbled(page), [], path);
             if (hasTouch) assert.deepEqual(await missed(page), [], `${path}: hard to hit`);
         }
         // Every action can be reached, and its sheet be confirmed, without scrolling sideways.
