@@ -186,7 +186,14 @@ shared("an address finds its event among thousands, and its call in the drawer",
     const called = await start(server, "{}", "twice", "twice");
     await server.fail(await server.claim("twice.call"), "the line is busy");
     await server.fail(await server.claim("twice.call"), "nobody answers");
+    // As long as the calls are not known, nothing is said of them.
+    let release;
+    const held = new Promise((resolve) => { release = resolve; });
+    await page.route(/\/v1\/steps\/[^/]+$/, async (route) => { await held; await route.continue(); });
     await visit(`instances/${called}?tab=steps&step=0&attempt=2`);
+    await seen(id("drawer").getByRole("heading", { name: "Calls" }));
+    assert.equal(await id("drawer").getByText("Not called yet.").count(), 0);
+    release();
     const call = (n) => page.locator(`[data-testid=attempt-row][data-attempt="${n}"]`);
     await seen(call(2).getByText("nobody answers"));
     assert.equal(await call(2).getAttribute("aria-current"), "true");

@@ -22,7 +22,8 @@ import { WhyBox } from "./why";
 const ENDS = /^step_(completed|retry|failed|skipped|waiting|paused|pending)|^compensation_|^(succeeded|failed|retried|cancelled)$/;
 
 /** Calls of a step, from its events: started to its end. */
-export function attemptsOf(events: Event[], name: string | null): StepAttempt[] {
+export function attemptsOf(events: Event[] | undefined, name: string | null): StepAttempt[] | null {
+    if (!events) return null;
     const attempts: StepAttempt[] = [];
     const text = (data: unknown, key: string) => { const value = (data as Record<string, unknown> | null)?.[key]; return typeof value === "string" || typeof value === "number" ? String(value) : ""; };
     for (const it of events) {
@@ -42,9 +43,11 @@ export function attemptsOf(events: Event[], name: string | null): StepAttempt[] 
 /** What the address calls it: calls and those that undo are counted each for themselves. */
 const attemptName = (it: StepAttempt): string => `${it.kind === "undo" ? "undo-" : ""}${it.n}`;
 
-export function Attempts({ items }: { items: StepAttempt[] }) {
-    const chosen = one(query.value, "attempt"), row = useRef<HTMLTableRowElement>(null), isThere = items.some((it) => attemptName(it) === chosen);
+/** `null`: it is not known yet whether it was called. */
+export function Attempts({ items }: { items: StepAttempt[] | null }) {
+    const chosen = one(query.value, "attempt"), row = useRef<HTMLTableRowElement>(null), isThere = !!items?.some((it) => attemptName(it) === chosen);
     useLayoutEffect(() => { if (isThere) row.current?.scrollIntoView({ block: "nearest" }); }, [chosen, isThere]);
+    if (!items) return <Loading rows={1} />;
     if (!items.length) return <p class="muted" data-testid="empty" data-reason="none">Not called yet.</p>;
     return (
         <div class="table-wrap"><table class="rows"><tbody>{items.map((it, index) => (
@@ -111,7 +114,7 @@ export function StepDrawer({ instance, step, steps, plan, canRerun, undo, whys, 
     const events = useAsk<Page<Event>>(hasRoute ? null : `/v1/instances/${instance.id}/events?limit=1000`);
     const decisions = useAsk<Page<Decision>>(step.kind === "human" ? `/v1/instances/${instance.id}/decisions?limit=100` : null, (target, signal) => ask<Page<Decision>>(target, signal));
     useEffect(() => { if (count) { whole.again(); events.again(); decisions.again(); } }, [count]);
-    const attempts = whole.data?.attempts_list ?? attemptsOf(events.data?.items ?? [], step.name);
+    const attempts = whole.data?.attempts_list ?? attemptsOf(events.data?.items, step.name);
     const close = () => setQuery({ step: null, attempt: null });
     const at = steps.findIndex((it) => it.seq === step.seq), next = steps[at + 1], before = steps[at - 1];
     // Of a server that says whose output went in, nothing is guessed.
@@ -141,7 +144,7 @@ export function StepDrawer({ instance, step, steps, plan, canRerun, undo, whys, 
                 {isCalled && <><dt>priority</dt><dd>{step.priority}</dd></>}
             </dl>
             <ChildPart step={step} nested={family.get(step.seq)} />
-            {(isCalled || attempts.length > 0) && <><h3>Calls</h3><Attempts items={attempts} /></>}
+            {(isCalled || !!attempts?.length) && <><h3>Calls</h3><Attempts items={attempts} /></>}
             <RemotePayload key={`in${step.id}${step.status}`} id="payload-input" title="Input" route={`/v1/steps/${step.id}/input`} size={step.input_preview === null ? 0 : step.input_bytes} name={`${step.name}-input`} otherwise={(signal) => fromList(instance.id, step.seq, "input", signal)} />
             {previous && step.input_preview !== null && <p><button type="button" class="quiet" data-testid="diff-input" aria-expanded={hasDiff} onClick={() => setDiff(!hasDiff)}>Compare with the output of {visible(previous.name)}</button></p>}
             {hasDiff && previous && <InputDiff instance={instance.id} step={step} previous={previous} />}

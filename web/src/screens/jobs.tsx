@@ -86,7 +86,7 @@ export function Job({ id }: { id: string }) {
     if (job.error?.code === "not_found" && !it) return <NotFound id={id} what="job" />;
     if (job.error && !it) return <Failure error={job.error} again={job.again} />;
     if (!it) return <Loading rows={6} />;
-    const attempts = attemptsOf(events.data?.items ?? [], null);
+    const attempts = attemptsOf(events.data?.items, null);
     const buttons = it.deleted_at ? [] : jobActions(it.status), row = sizes.data?.items[0];         // a deleted one is in no list
     return (
         <section data-testid="job" data-id={id}>
