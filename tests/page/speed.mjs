@@ -29,7 +29,7 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 /** Copies of one that has ended, by SQL: seven of eight completed, the others failed, a second apart. */
 function copyInstance(server, id) {
     const changed = (now, uuid, n) => ({ id: uuid, key: `'copy-' || ${n}`, status: `CASE ${n} % 8 WHEN 0 THEN 'failed' ELSE 'completed' END`, tags: "NULL", created_at: now("created_at"), updated_at: now("updated_at"), started_at: now("started_at"), finished_at: now("finished_at") });
-    const insert = (table, columns, values, rest) => `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${columns.map((it) => values[it] ?? `i.${it}`).join(", ")} FROM ${rest}`;
+    const insert = (table, columns, values, rest) => `INSERT INTO ${table} (${columns.map((it) => `"${it}"`).join(", ")}) SELECT ${columns.map((it) => values[it] ?? `i."${it}"`).join(", ")} FROM ${rest}`;
     if (store === "postgres") {
         const sql = (text) => execFileSync("psql", ["-XqAt", "-d", server.store, "-c", text], { encoding: "utf8" }).trim();
         const [schema, table] = sql("SELECT table_schema || ' ' || table_name FROM information_schema.columns WHERE column_name = 'is_undo_failed'").split("\n")[0].split(" ");
