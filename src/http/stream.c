@@ -32,7 +32,8 @@ static void client_wake(struct stream_client *client)
 }
 
 enum {
-    LOOK_MS = 250, /* how often events are looked for */
+    LOOK_MS = 250,      /* how often events are looked for */
+    LOOK_MAX_MS = 1000, /* where nothing may be told sooner */
     PAGE = 500,
     UNSENT_MAX = 1 << 20,  /* of one client; more, and it is cut off */
     CATCH_UP_MAX = 1 << 18 /* of one that catches up, which is not pressed further */
@@ -285,16 +286,33 @@ static void look_after_clients(struct stream *stream, int64_t *comment_us)
     pthread_mutex_unlock(&stream->lock);
 }
 
+/* How long until something could be told.  Those who want digests have just had one, in a storm: what happens until
+ * the next is read at once.  With the lock held. */
+static int64_t rest_us(const struct stream *stream)
+{
+    int64_t now_us = monotonic_us(), soonest_us = now_us + LOOK_MAX_MS * US_PER_MS;
+    for (const struct stream_client *at = stream->clients; at; at = at->next)
+        if (!at->group)
+            soonest_us = now_us;
+    for (const struct digest_group *at = stream->groups; at; at = at->next)
+        if (at->due_us < soonest_us)
+            soonest_us = at->due_us;
+    int64_t least_us = LOOK_MS * US_PER_MS;
+    return soonest_us - now_us > least_us ? soonest_us - now_us : least_us;
+}
+
 /* Until it is time to look again, or a client has come that has no place yet.  False: the server
  * stops. */
 static bool rest(struct stream *stream)
 {
     struct timespec until;
+    pthread_mutex_lock(&stream->lock);
+    int64_t us = rest_us(stream);
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_sec += us / US_PER_SEC;
+    until.tv_nsec += us % US_PER_SEC * 1000;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
-    pthread_mutex_lock(&stream->lock);
     while (!stream->is_stopping && stream->last_number == stream->last_placed) {
         if (!stream->clients) {
             stream->is_placed = false; /* by then the present has moved */
