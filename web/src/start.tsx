@@ -317,7 +317,7 @@ function App() {
     const [hasHelp, setHelp] = useState(false);
     useKeys(() => setHelp(true));
     const isSignIn = path.value === "sign-in";
-    useEffect(() => { if (!isSignIn) void askWho(); }, [isSignIn]);
+    useLayoutEffect(() => { if (!isSignIn) void askWho(); }, [isSignIn]);
     useEffect(() => onRetry(() => { if (!me.peek()) void askWho(); }), []);
     useEffect(() => { if (me.value) startLive(() => may("GET", "/v1/stream")); }, [!me.value]);
     useEffect(() => { sheet.value = null; }, [path.value]);            // it asked about what is no longer shown

@@ -1,7 +1,7 @@
 // ask.ts - an answer of the server as state of a component: old content stays until the new is there.
 //
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, ask, askText, onRetry } from "./api";
 import { joined, onDigest, type Digest } from "./live";
 import { member, rawOf, scan, type Node } from "./scan";
@@ -18,11 +18,11 @@ export interface Answer<T> {
 const asError = (reason: unknown, what: string): ApiError =>
     reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, what);
 
-/** Asks for `target`, again when it changes; null: nothing is asked for.  One request is under way at a time. */
+/** Asks for `target`, again when it changes; null: nothing is asked for.  One request is under way at a time.  It does not wait for the frame that is drawn meanwhile. */
 export function useAsk<T>(target: string | null, read: (target: string, signal: AbortSignal) => Promise<T> = ask): Answer<T> {
     const [state, setState] = useState<{ data: T | null; error: ApiError | null; isAsking: boolean }>({ data: null, error: null, isAsking: target !== null });
     const own = useRef({ isAsking: false, isWanted: false, again: () => undefined as void });
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (target === null) { setState({ data: null, error: null, isAsking: false }); own.current.again = () => undefined; return undefined; }
         const abort = new AbortController(), mine = { isAsking: false, isWanted: false, again: () => undefined as void };
         const end = (next: (old: { data: T | null }) => { data: T | null; error: ApiError | null }) => {

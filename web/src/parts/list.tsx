@@ -100,7 +100,7 @@ export function useList<T extends Row>(route: string, filter: string, kind: "ins
     const asError = (reason: unknown) => reason instanceof ApiError ? reason : new ApiError("internal", String(reason), "", "", 0, route);
     const metaOf = (answer: Page<T>): Meta => ({ next: answer.next ?? null, scannedTo: answer.scanned_to ?? null, error: null, isAsking: false, isOlder: false });
 
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (was.current) {
             was.current = null;
             void lookAtKnown(EVERYTHING);

@@ -3,9 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isBack } from "../base/place";
 
 /** Up to here all rows are drawn. */
 const WHOLE = 500, AROUND = 40, GUESS = 36;
+/** No row is lower. */
+const LEAST = 28;
 
 interface Part { first: number; last: number; height: number }
 
@@ -13,6 +16,9 @@ interface Part { first: number; last: number; height: number }
 export function Rows<T>({ items, draw, columns }: { items: T[]; draw: (item: T, index: number) => ComponentChildren; columns: number }) {
     const body = useRef<HTMLTableSectionElement>(null);
     const isLong = items.length > WHOLE;
+    // First what fits on the screen, so that it is there a frame sooner; all at once for who comes back to where he was.
+    const [isFirst, setFirst] = useState(!isBack);
+    useEffect(() => setFirst(false), []);
     const [part, setPart] = useState<Part>({ first: 0, last: 2 * AROUND, height: GUESS });
     useEffect(() => {
         if (!isLong) return undefined;
@@ -36,7 +42,7 @@ export function Rows<T>({ items, draw, columns }: { items: T[]; draw: (item: T, 
         addEventListener("resize", onScroll);
         return () => { removeEventListener("scroll", onScroll); removeEventListener("resize", onScroll); cancelAnimationFrame(frame); };
     }, [isLong, items.length]);
-    if (!isLong) return <tbody ref={body}>{items.map(draw)}</tbody>;
+    if (!isLong) return <tbody ref={body}>{(isFirst ? items.slice(0, Math.ceil(innerHeight / LEAST)) : items).map(draw)}</tbody>;
     const first = Math.min(part.first, Math.max(0, items.length - AROUND)), last = Math.min(items.length, part.last);
     return (
         <tbody ref={body}>
