@@ -20,17 +20,16 @@ cairn_code batch_take_instance(struct batch *batch, struct request *request,
 
 /* ---- control -------------------------------------------------------------------------------- */
 
-/* What each control asks an instance to become, and the statuses that an instance may have after an
- * earlier try that was committed after all. */
+/* The statuses that an instance may have after an earlier try that was committed after all. */
 static const struct {
-    enum instance_status asked, done, or_done;
+    enum instance_status done, or_done;
 } controls[OP_COUNT] = {
-    [OP_PAUSE] = {INSTANCE_PAUSED, INSTANCE_PAUSED, INSTANCE_PAUSED},
-    [OP_RESUME] = {INSTANCE_RUNNING, INSTANCE_RUNNING, INSTANCE_WAITING_SIGNAL},
-    [OP_RESTART] = {INSTANCE_RUNNING, INSTANCE_NONE, INSTANCE_NONE}, /* has_begun_anew() */
-    [OP_RETRY] = {INSTANCE_RUNNING, INSTANCE_RUNNING, INSTANCE_WAITING_SIGNAL},
-    [OP_CANCEL] = {INSTANCE_CANCELLED, INSTANCE_COMPENSATING, INSTANCE_CANCELLED},
-    [OP_ABORT] = {INSTANCE_ABORTED, INSTANCE_ABORTED, INSTANCE_ABORTED},
+    [OP_PAUSE] = {INSTANCE_PAUSED, INSTANCE_PAUSED},
+    [OP_RESUME] = {INSTANCE_RUNNING, INSTANCE_WAITING_SIGNAL},
+    [OP_RESTART] = {INSTANCE_NONE, INSTANCE_NONE}, /* has_begun_anew() */
+    [OP_RETRY] = {INSTANCE_RUNNING, INSTANCE_WAITING_SIGNAL},
+    [OP_CANCEL] = {INSTANCE_COMPENSATING, INSTANCE_CANCELLED},
+    [OP_ABORT] = {INSTANCE_ABORTED, INSTANCE_ABORTED},
 };
 
 static cairn_code control(struct flow *flow, const struct request *request,
@@ -135,9 +134,8 @@ cairn_code batch_control_instance(struct batch *batch, struct request *request)
         instance->answer_to = request;
     else
         request->code =
-            fail(&request->error, verdict, "cannot %s instance \"%s\": %s cannot become %s",
-                 request_op_name(request->op), instance->row.id, instance_status_name(before),
-                 instance_status_name(controls[request->op].asked));
+            fail(&request->error, verdict, "cannot %s instance \"%s\": it is %s",
+                 request_op_name(request->op), instance->row.id, instance_status_name(before));
     return CAIRN_OK;
 }
 

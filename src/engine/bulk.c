@@ -60,7 +60,8 @@ cairn_code check_bulk_start(struct check *check)
     TRY(check_optional(check, "by", in->by));
     TRY(check_comment(check, "reason", in->reason));
     if (action->is_stop && !in->is_dry_run && (!in->by || !in->reason))
-        return check_bad(check, in->by ? "reason" : "by", "is missing");
+        return check_bad(check, in->by ? "reason" : "by",
+                         "is missing: who stops many says who and why, as by and reason");
     return CAIRN_OK;
 }
 

@@ -24,6 +24,9 @@ $ cairn bulk pause --parent none --stand running --dry-run
 0 match
 $ cairn bulk pause --parent mine --dry-run 2>&1 | head -1
 cairn: filter.parent must be the id of an instance, or none
+$ cairn bulk cancel --all
+! cairn: by is missing: who stops many says who and why, as by and reason
+[2]
 # One that nobody waited for is looked at by its id, and ended.
 $ id=$(cairn bulk cancel --on jobs --type mail.v1 --by me --reason test --per-second 1 --limit 2 --no-wait); cairn bulk show $id | sed 's/: [0-9]* done.*//' | sed 's/^running$\|^done$/begun/'
 begun

@@ -107,7 +107,7 @@ $ id=$(cairn start one)
 $ cairn pause $id
 <id4>  paused
 $ cairn pause $id none
-! cairn: cannot pause instance "<id4>": paused cannot become paused
+! cairn: cannot pause instance "<id4>": it is paused
 ! cairn: instance "none" does not exist
 [1]
 $ cairn resume $id -o json | look 'd["status"]'
@@ -118,7 +118,7 @@ $ cairn cancel $id
 $ cairn cancel $id --by ann --reason 'ordered twice'
 <id4>  cancelled
 $ cairn abort $id --by ann --reason again
-! cairn: cannot abort instance "<id4>": cancelled cannot become aborted
+! cairn: cannot abort instance "<id4>": it is cancelled
 [1]
 $ cairn restart $id
 <id4>  running

@@ -264,6 +264,9 @@ shared("tags are shown, typed and filtered by", async (server, { page, id, open,
     await gone(row(page, "tagged-3"));
     // A second one narrows the list; each goes by itself.
     await id("filter-tag").locator("summary").click();
+    await id("filter-tag").getByRole("textbox").fill("city");
+    await id("filter-tag").getByRole("textbox").press("Enter");
+    assert.match(await id("filter-tag").getByRole("textbox").evaluate((it) => it.validationMessage), /name:value/);
     await id("filter-tag").getByRole("textbox").fill("city:São Paulo: <b>");
     await id("filter-tag").getByRole("textbox").press("Enter");
     await gone(row(page, "tagged-1"));

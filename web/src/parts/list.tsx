@@ -250,9 +250,11 @@ export function TagFilter() {
     const tags = query.value["tag"] ?? [];
     return (
         <Menu label="tag" id="filter-tag" isSet={tags.length > 0}>
-            <input aria-label="Tag, as name:value" placeholder="name:value" onKeyDown={(event) => {
-                const text = event.currentTarget.value.trim();
-                if (event.key === "Enter" && text.includes(":")) { setQuery({ tag: [...tags.filter((it) => it !== text), text] }); closeMenus(); }
+            <input aria-label="Tag, as name:value" placeholder="name:value" onInput={(event) => event.currentTarget.setCustomValidity("")} onKeyDown={(event) => {
+                const input = event.currentTarget, text = input.value.trim();
+                if (event.key !== "Enter" || !text) return;
+                if (!text.includes(":")) { input.setCustomValidity("A tag is a name and a value: name:value."); input.reportValidity(); }
+                else { setQuery({ tag: [...tags.filter((it) => it !== text), text] }); closeMenus(); }
             }} />
         </Menu>
     );
