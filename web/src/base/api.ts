@@ -97,15 +97,17 @@ function noteSuccess(method: string, what: string): void {
 
 /** At most four requests in any second, whatever happens.  A little longer than one: between its turn and the wire a request takes its time. */
 const RATE = 4, SECOND_MS = 1020, LOOK_MS = 25;
-/** What a person does goes first; what a screen can be read without, after those that it begins with. */
+/** What a person does goes first; what a screen can be read without, after those that it begins with, and not before what somebody
+ *  waits for, unless it has waited long itself. */
 export const FIRST = -10_000, LATE = 400;
-interface Turn { due: number; begin: () => void }
+const LONG_MS = 2500;
+interface Turn { due: number; rank: number; begin: () => void }
 let sent: number[] = [], waiting: Turn[] = [], timer = 0;
 
 function giveTurns(): void {
     const now = performance.now();
     sent = sent.filter((at) => now - at < SECOND_MS);
-    const due = waiting.filter((it) => it.due <= now).sort((a, b) => a.due - b.due).slice(0, RATE - sent.length);
+    const due = waiting.filter((it) => it.due <= now).sort((a, b) => a.rank - b.rank).slice(0, RATE - sent.length);
     waiting = waiting.filter((it) => !due.includes(it));
     for (const it of due) { sent.push(now); it.begin(); }
     timer = waiting.length ? setTimeout(giveTurns, LOOK_MS) as unknown as number : 0;
@@ -115,7 +117,7 @@ function giveTurns(): void {
 export function turn(signal: AbortSignal, late = 0): Promise<void> {
     return new Promise((begin, left) => {
         if (signal.aborted) { left(new DOMException("left", "AbortError")); return; }
-        const mine = { due: performance.now() + late, begin };
+        const due = performance.now() + late, mine = { due, rank: late > 0 ? due + LONG_MS : due, begin };
         waiting.push(mine);
         signal.addEventListener("abort", () => { waiting = waiting.filter((it) => it !== mine); left(new DOMException("left", "AbortError")); });
         if (!timer) { timer = -1; queueMicrotask(giveTurns); }

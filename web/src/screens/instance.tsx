@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ask, askText } from "../base/api";
+import { ask, askLater, askText } from "../base/api";
 import { pageWithRaw, useAsk, useEvery, useNews, withRaw, type Raw } from "../base/ask";
 import { eachElement, readPlan, type Element } from "../base/layout";
 import { followSubject, type LiveEvent } from "../base/live";
@@ -131,7 +131,7 @@ function planOf(flow: Workflow | null, map: string | null): Element[] {
 /** How many there are is asked for; where the server does not look that far back, the link is there all the same. */
 function SameError({ it }: { it: InstanceType }) {
     const of = it.status === "dlq" ? "dlq" : it.status === "failed" ? "instances" : null, name = of ? it.error_group : null;
-    const found = useAsk<{ items: ErrorGroup[] }>(name && may("GET", "/v1/errors") ? `/v1/errors?of=${of}&workflow=${encodeURIComponent(it.workflow)}` : null);
+    const found = useAsk<{ items: ErrorGroup[] }>(name && may("GET", "/v1/errors") ? `/v1/errors?of=${of}&workflow=${encodeURIComponent(it.workflow)}` : null, askLater);
     const n = found.data?.items.find((group) => group.group === name)?.n ?? 0;
     if (!name) return null;
     return <a data-testid="same-error" data-group={name} href={`dead?${of === "dlq" ? "" : "tab=instances&"}group=${name}`}>{n > 1 ? `${grouped(n)} have failed alike` : "Errors like this"}</a>;
