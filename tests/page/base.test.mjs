@@ -271,3 +271,50 @@ test("what comes before an element is what a rerun copies", () => {
     assert.deepEqual(namesBefore(plan, "k"), null);
     assert.equal(namesBefore(plan, "z").includes("q"), true);
 });
+
+test("at most four requests in a second; what somebody waits for goes before what can come later", async () => {
+    const nowhere = { getItem: () => null };
+    Object.assign(globalThis, { document: { baseURI: "http://127.0.0.1/ui/", addEventListener: () => undefined }, location: new URL("http://127.0.0.1/ui/"), addEventListener: () => undefined,
+                                sessionStorage: nowhere, localStorage: nowhere, BroadcastChannel: undefined });
+    delete globalThis.BroadcastChannel;
+    const { turn, FIRST, LATE } = await load("api");
+    // A clock of its own: the queue looks again by timers.
+    let at = 0;
+    const timers = [], real = { now: performance.now, setTimeout: globalThis.setTimeout };
+    performance.now = () => at;
+    globalThis.setTimeout = (act, ms) => timers.push({ at: at + ms, act });
+    const went = [], stop = new AbortController(), ask = (name, late) => turn(stop.signal, late).then(() => went.push({ name, at }), () => undefined);
+    const run = async (until) => {
+        for (;;) {
+            for (let n = 0; n < 10; n++) await Promise.resolve();
+            timers.sort((a, b) => a.at - b.at);
+            if (!timers.length || timers[0].at > until) break;
+            const next = timers.shift();
+            at = next.at;
+            next.act();
+        }
+        at = until;
+    };
+    try {
+        for (const name of ["about", "needs", "errors"]) void ask(name, LATE);
+        for (const name of ["one", "two", "three", "four"]) void ask(name);
+        await run(600);
+        for (const name of ["five", "six", "seven"]) void ask(name);
+        await run(900);
+        void ask("eight");
+        void ask("mine", FIRST);
+        await run(5000);
+        assert.deepEqual(went.map((it) => it.name), ["one", "two", "three", "four", "mine", "five", "six", "seven", "eight", "about", "needs", "errors"]);
+        for (let n = 4; n < went.length; n++) assert.ok(went[n].at - went[n - 4].at >= 1000, went[n].name);
+        // Those that can come later come all the same, however much is asked for.
+        went.length = 0;
+        for (const name of ["late", "a", "b", "c", "d", "e"]) void ask(name, name === "late" ? LATE : 0);
+        for (let n = 0; n < 60; n++) { void ask(`ask ${n}`); await run(at + 200); }
+        const late = went.find((it) => it.name === "late");
+        assert.ok(late && late.at <= 12_000, JSON.stringify(late));
+    } finally {
+        stop.abort();
+        performance.now = real.now;
+        globalThis.setTimeout = real.setTimeout;
+    }
+});

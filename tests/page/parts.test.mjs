@@ -206,6 +206,19 @@ shared("an address finds its event among thousands, and its call in the drawer",
     assert.doesNotMatch(page.url(), /attempt|step=/);
 });
 
+shared("a screen that is loaded again is there before it is heard again who is signed in", async (server, { page, id, open }) => {
+    await start(server, "{}", "again");
+    await open("instances");
+    await seen(id("instance-row").first());
+    let release;
+    const held = new Promise((resolve) => { release = resolve; });
+    await page.route("**/v1/me", async (route) => { await held; await route.continue(); });
+    await page.reload();
+    await seen(id("instance-row").first());
+    await seen(id("nav-instances"));
+    release();
+});
+
 shared("settings of this browser: each does what it says, and all can be forgotten", async (server, { page, id, open, visit }) => {
     const instance = await start(server, "{}", "settings");
     await open("settings");
