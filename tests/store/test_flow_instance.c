@@ -120,6 +120,36 @@ TEST(seq_is_the_order_of_insertion_and_is_filled_in)
     }
 }
 
+/* As many as several statements take: alike, then with much, little or nothing in a column, with and without keys and
+ * tags. */
+TEST(many_instances_of_all_sorts_are_inserted_in_one_call)
+{
+    enum { COUNT = 47 };
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    enum insert_result results[COUNT];
+    begin_write(rig);
+    for (int sort = 0; sort < 4; sort++) {
+        struct instance_row rows[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            rows[i] = instance_of(rig, sort && i % 2 ? "a" : "b");
+            rows[i].version = sort ? i : 1;
+            rows[i].undo_first = sort > 1 && i % 3 ? i : -1;
+            rows[i].metadata = sort > 1 && i % 5 == 0 ? "{}" : NULL;
+            rows[i].created_at_us += sort > 2 ? i : 0;
+            rows[i].tags = sort > 2 && i % 20 == 7 ? "{\"a\":\"b\"}" : NULL;
+            rows[i].key = sort > 2 && i % 20 == 3 ? arena_printf(&rig->arena, "k%d", i) : NULL;
+        }
+        MUST(rig, rig->ops->insert_instances(rig->tx, rows, COUNT, results, &rig->error));
+        for (int i = 0; i < COUNT; i++) {
+            CHECK_INT(results[i], INSERT_DONE);
+            CHECK(i == 0 || rows[i].seq > rows[i - 1].seq, "row %d is out of order", i);
+            struct instance_row seen = get_instance(rig, rows[i].id);
+            check_instance_fixed(&seen, &rows[i]);
+            check_instance_changing(&seen, &rows[i]);
+        }
+    }
+}
+
 TEST(a_known_key_of_the_same_workflow_brings_the_known_id)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();
@@ -199,6 +229,29 @@ TEST(an_id_that_is_there_was_inserted_by_an_earlier_try)
     CHECK_INT(result, INSERT_AGAIN);
     CHECK_STR(again.id, row.id);
     CHECK_JSON(get_instance(rig, row.id).input, "{}");
+}
+
+TEST(of_many_instances_those_that_are_there_are_told)
+{
+    enum { COUNT = 47 };
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct instance_row rows[COUNT], old[COUNT];
+    enum insert_result results[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        old[i] = rows[i] = instance_of(rig, "w");
+    begin_write(rig);
+    for (int i = 0; i < COUNT; i += i < 20 ? 7 : 1) /* all of the last statements' */
+        if (i < 10 || i > 40)
+            old[i] = add_instance(rig, old[i]);
+    commit(rig);
+    begin_write(rig);
+    MUST(rig, rig->ops->insert_instances(rig->tx, rows, COUNT, results, &rig->error));
+    for (int i = 0; i < COUNT; i++) {
+        CHECK_INT(results[i], old[i].seq ? INSERT_AGAIN : INSERT_DONE);
+        CHECK_STR(rows[i].id, old[i].id);
+        CHECK_INT(get_instance(rig, rows[i].id).seq, rows[i].seq);
+        CHECK(!old[i].seq || old[i].seq == rows[i].seq, "row %d has another number", i);
+    }
 }
 
 /* ---- locking and changing ---------------------------------------------------------------- */

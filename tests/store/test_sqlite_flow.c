@@ -8,6 +8,24 @@
 #include "store/event_log.h"
 #include "store/sqlite/sqlite_sql.h"
 
+/* ---- Starting ---------------------------------------------------------------------------------
+ */
+
+TEST(of_an_id_that_repeats_in_one_call_the_first_is_inserted)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    struct instance_row rows[4];
+    enum insert_result results[4];
+    for (int i = 0; i < 4; i++)
+        rows[i] = instance_of(rig, "w");
+    rows[2].id = rows[0].id;
+    begin_write(rig);
+    MUST(rig, rig->ops->insert_instances(rig->tx, rows, 4, results, &rig->error));
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(results[i], i == 2 ? INSERT_AGAIN : INSERT_DONE);
+    CHECK_INT(rows[2].seq, rows[0].seq);
+}
+
 /* ---- Plans ----------------------------------------------------------------------------------
  */
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "store/sqlite/known.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- Reading ----------------------------------------------------------------------------- */
@@ -51,8 +52,9 @@ cairn_code sqlite_lock_instances(struct store_tx *tx, const char *const *ids, si
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *rows, size_t count,
-                                   enum insert_result *ret_results, cairn_error *reterr)
+/* Unless its id or its key is known. */
+static cairn_code insert_one(struct store_tx *tx, struct instance_row *row,
+                             enum insert_result *ret_result, cairn_error *reterr)
 {
     static const struct row_insert how = {.type = &instance_row_type,
                                           .insert = Q_INSERT_INSTANCE,
@@ -63,7 +65,74 @@ cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *row
                                           .id_offset = offsetof(struct instance_row, id),
                                           .key_offset = offsetof(struct instance_row, key),
                                           .tags_offset = offsetof(struct instance_row, tags)};
-    TRY(rows_insert(tx, &how, rows, count, ret_results, reterr));
+    return rows_insert(tx, &how, row, 1, ret_result, reterr);
+}
+
+/* Of rows some were there.  Those that were not have the largest numbers, each once. */
+static cairn_code find_inserted(struct store_tx *tx, struct instance_row *rows, size_t count,
+                                size_t inserted, enum insert_result *ret_results,
+                                cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++) {
+        cleanup(query_end) struct query query = query_begin(tx, Q_FIND_INSTANCE_SEQ, reterr);
+        bind_text(&query, ":id", rows[i].id);
+        cairn_code code = query_int(&query, &rows[i].seq);
+        if (code)
+            return code == CAIRN_E_NOT_FOUND ? query_refused(&query) : code;
+        ret_results[i] = INSERT_AGAIN;
+    }
+    for (int64_t below = INT64_MAX; inserted > 0; inserted--) {
+        size_t last = count;
+        for (size_t i = 0; i < count; i++)
+            if (rows[i].seq < below && (last == count || rows[i].seq > rows[last].seq))
+                last = i;
+        assert(last < count);
+        ret_results[last] = INSERT_DONE;
+        below = rows[last].seq;
+    }
+    return CAIRN_OK;
+}
+
+/* Rows without keys and tags; their numbers follow each other. */
+static cairn_code insert_plain(struct store_tx *tx, struct instance_row *rows, size_t count,
+                               enum insert_result *ret_results, cairn_error *reterr)
+{
+    static const struct insert_how how = {.type = &instance_row_type,
+                                          .tail = " ON CONFLICT DO NOTHING",
+                                          .doing = "insert an instance"};
+    size_t inserted;
+    TRY(insert_rows(tx, &how, rows, count, &inserted, reterr));
+    if (inserted < count)
+        return find_inserted(tx, rows, count, inserted, ret_results, reterr);
+    int64_t last = sqlite3_last_insert_rowid(sqlite_session_of(tx)->connection->db);
+    for (size_t i = 0; i < count; i++) {
+        rows[i].seq = last - (int64_t)(count - 1 - i);
+        ret_results[i] = INSERT_DONE;
+    }
+    return CAIRN_OK;
+}
+
+/* Those that are inserted together, from the first on. */
+static size_t count_plain(const struct instance_row *rows, size_t count)
+{
+    size_t plain = 0;
+    while (plain < count && !rows[plain].key && !rows[plain].tags)
+        plain++;
+    return plain;
+}
+
+cairn_code sqlite_insert_instances(struct store_tx *tx, struct instance_row *rows, size_t count,
+                                   enum insert_result *ret_results, cairn_error *reterr)
+{
+    for (size_t i = 0, some; i < count; i += some) {
+        some = count_plain(rows + i, count - i);
+        if (some > 0) {
+            TRY(insert_plain(tx, rows + i, some, ret_results + i, reterr));
+        } else {
+            TRY(insert_one(tx, &rows[i], &ret_results[i], reterr));
+            some = 1;
+        }
+    }
     for (size_t i = 0; i < count; i++)
         if (ret_results[i] == INSERT_DONE)
             known_put_instance(tx, &rows[i]);

@@ -214,8 +214,8 @@ static void disconnect(struct sqlite_session *session)
 {
     for (int i = 0; i < QUERY_NUMBER_COUNT; i++)
         statement_finalize(&session->statements[i]);
-    for (int i = 0; i < STEP_INSERTS_MAX; i++)
-        step_insert_done(&session->step_inserts[i]);
+    for (int i = 0; i < INSERTS_MAX; i++)
+        insert_done(&session->inserts[i]);
     statement_finalize(&session->loose_insert);
     known_free(session->known); /* its statements are the connection's */
     session->known = NULL;

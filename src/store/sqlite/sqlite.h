@@ -135,11 +135,13 @@ struct statement {
     const struct column **parameters; /* and each parameter; NULL: none */
 };
 
-enum { STEP_INSERTS_MAX = 4, INSERT_SIZES = 3 };
+enum { INSERTS_MAX = 8, INSERT_SIZES = 4, INSERT_HEAD = 2 };
 
-/* The INSERTs of steps that have values in a set of columns, for some numbers of steps (step.c). */
-struct step_insert {
-    uint64_t columns; /* by bits, as in the row's description; 0: none */
+/* The INSERTs of rows that have values in a set of columns, for some numbers of rows (insert.c). */
+struct insert {
+    const struct row_type *type; /* NULL: none */
+    uint64_t columns;            /* by bits, as in the row's description */
+    uint64_t common;             /* those that had one value in each call */
     struct statement statements[INSERT_SIZES];
 };
 
@@ -147,8 +149,8 @@ struct sqlite_session {
     struct store_session base;
     struct connection *connection; /* NULL: lost; begin() opens another */
     struct statement statements[QUERY_NUMBER_COUNT];
-    struct step_insert step_inserts[STEP_INSERTS_MAX];
-    size_t next_step_insert;       /* to be replaced */
+    struct insert inserts[INSERTS_MAX];
+    size_t next_insert;            /* to be replaced */
     struct statement loose_insert; /* of many events */
     int64_t data_version;          /* as is_changed_elsewhere() last saw it */
     int64_t schema_version;        /* of the triggers that were looked at; -1: none yet */
@@ -163,7 +165,6 @@ struct sqlite_session {
 struct sqlite_session *sqlite_session_of(struct store_tx *tx);
 
 void statement_finalize(struct statement *statement);
-void step_insert_done(struct step_insert *insert);
 
 /* A statement in use.  Errors are kept: bind all parameters, read all results, and look at the code
  * at the end. */
@@ -279,6 +280,21 @@ struct row_insert {
 /* Inserts rows, and their tags, unless their id or key is known.  Sets seq, and the id to the known one's. */
 cairn_code rows_insert(struct store_tx *tx, const struct row_insert *how, void *rows,
                        size_t count, enum insert_result *ret_results, cairn_error *reterr);
+
+/* How many rows are inserted by few statements (insert.c). */
+struct insert_how {
+    const struct row_type *type;
+    const char *head[INSERT_HEAD]; /* numbers that are no members of a row; NULL: no more */
+    int64_t (*head_value)(const void *row, size_t i);
+    bool (*is_left_out)(const struct column *column); /* NULL: none is */
+    const char *tail, *doing;
+};
+
+void insert_done(struct insert *insert);
+
+/* ret_inserted: of all rows; fewer than `count` only if how->tail says what is passed over. */
+cairn_code insert_rows(struct store_tx *tx, const struct insert_how *how, const void *rows,
+                       size_t count, size_t *ret_inserted, cairn_error *reterr);
 
 /* The id of a step is its instance's number << PLACE_BITS | its place, also in SQL. */
 enum { PLACE_BITS = 20, PLACES_MAX = 1 << PLACE_BITS };

@@ -220,120 +220,17 @@ static bool is_current(const struct step_row *row)
     return step_is_current(row->status) || row->locked_by || row->is_held;
 }
 
-/* Most columns of a new step are NULL, 0 or ''.  An INSERT has parameters for the others only, and writes many steps, so
- * that its cursors and checks are made ready once for all. */
-static const int insert_sizes[INSERT_SIZES] = {20, 5, 1};
-
-void step_insert_done(struct step_insert *insert)
-{
-    for (int i = 0; i < INSERT_SIZES; i++)
-        statement_finalize(&insert->statements[i]);
-    *insert = (struct step_insert){0};
-}
-
-static bool may_be_null(const struct column *column)
-{
-    return column->flags & (COLUMN_NULL | COLUMN_NULL_IN_SQLITE);
-}
-
-/* Whether it needs no parameter. */
-static bool is_blank(const struct column *column, const struct step_row *row)
-{
-    if (column->kind <= UUID_COLUMN)
-        return !member_text(column, row) &&
-               (may_be_null(column) || column->flags & COLUMN_EMPTY);
-    return column->kind != WORD_COLUMN &&
-           member_int(column, row) == (column->kind == PLACE_COLUMN ? -1 : 0);
-}
-
 /* The number of a step has its instance's and its place. */
 static bool is_in_number(const struct column *column)
 {
-    return column->flags & COLUMN_POSTGRES_ONLY ||
-           column->offset == offsetof(struct step_row, instance_seq) ||
+    return column->offset == offsetof(struct step_row, instance_seq) ||
            column->offset == offsetof(struct step_row, seq);
 }
 
-/* The columns in which one of the steps has a value.  A member that is blank is all zeros, but for a place: so are all of
- * them in the steps laid over each other. */
-static uint64_t find_columns(const struct step_row *rows, size_t count)
+static int64_t number_or_current(const void *row, size_t i)
 {
-    uint64_t columns = 0;
-    struct step_row all;
-    memset(&all, 0, sizeof all);
-    for (size_t k = 0; k < count; k++)
-        for (size_t i = 0; i < sizeof all; i++)
-            ((unsigned char *)&all)[i] |= ((const unsigned char *)&rows[k])[i];
-    for (size_t i = 0; i < step_row_type.count; i++) {
-        const struct column *column = &step_row_type.columns[i];
-        bool has_value = false;
-        if (column->kind != PLACE_COLUMN)
-            has_value = !is_blank(column, &all);
-        for (size_t k = 0; column->kind == PLACE_COLUMN && k < count && !has_value; k++)
-            has_value = !is_blank(column, &rows[k]);
-        columns |= (uint64_t)(has_value && !is_in_number(column)) << i;
-    }
-    return columns;
-}
-
-/* The parameters of a row: its number, whether it is current, its columns.  OR FAIL as in known.c. */
-static int prepare_insert(sqlite3 *db, uint64_t columns, int rows, sqlite3_stmt **ret_handle)
-{
-    cleanup(buf_done) struct buf sql = {0}, values = {0};
-    buf_str(&sql, "INSERT OR FAIL INTO workflow_step (id, is_current");
-    for (size_t i = 0; i < step_row_type.count; i++) {
-        const struct column *column = &step_row_type.columns[i];
-        bool has_value = columns >> i & 1;
-        if (is_in_number(column) || (!has_value && may_be_null(column)))
-            continue;
-        buf_printf(&sql, ", \"%s\"", column->name);
-        buf_str(&values, has_value ? ", ?" : column->kind <= UUID_COLUMN ? ", ''" : ", 0");
-    }
-    for (int i = 0; i < rows && !buf_failed(&values); i++)
-        buf_printf(&sql, "%s (?, ?%s)", i ? "," : ") VALUES", buf_text(&values));
-    if (buf_failed(&sql) || buf_failed(&values))
-        return SQLITE_NOMEM;
-    return sqlite3_prepare_v3(db, sql.text, -1, SQLITE_PREPARE_PERSISTENT, ret_handle, NULL);
-}
-
-static struct step_insert *find_insert(struct sqlite_session *session, uint64_t columns)
-{
-    for (size_t i = 0; i < STEP_INSERTS_MAX; i++)
-        if (session->step_inserts[i].columns == columns)
-            return &session->step_inserts[i];
-    struct step_insert *insert = &session->step_inserts[session->next_step_insert];
-    session->next_step_insert = (session->next_step_insert + 1) % STEP_INSERTS_MAX;
-    step_insert_done(insert);
-    insert->columns = columns;
-    return insert;
-}
-
-/* As many of the steps as one INSERT takes. */
-static cairn_code insert_some(struct sqlite_session *session, uint64_t columns,
-                              const struct step_row *rows, size_t left, int *ret_count,
-                              cairn_error *reterr)
-{
-    int size = 0, parameter = 1, rc = SQLITE_OK;
-    while ((size_t)insert_sizes[size] > left)
-        size++;
-    int count = *ret_count = insert_sizes[size];
-    struct statement *statement = &find_insert(session, columns)->statements[size];
-    if (!statement->handle)
-        rc = prepare_insert(session->connection->db, columns, count, &statement->handle);
-    cleanup(query_end) struct query query = {.session = session,
-                                             .statement = statement,
-                                             .handle = statement->handle,
-                                             .doing = "insert a step",
-                                             .reterr = reterr,
-                                             .rc = rc};
-    for (int k = 0; k < count; k++) {
-        bind_int_at(&query, parameter++, rows[k].instance_seq * PLACES_MAX + rows[k].seq);
-        bind_int_at(&query, parameter++, is_current(&rows[k]));
-        for (size_t i = 0; columns >> i; i++)
-            if (columns >> i & 1)
-                column_bind(&query, parameter++, &step_row_type.columns[i], &rows[k]);
-    }
-    return query_run(&query);
+    const struct step_row *step = row;
+    return i == 0 ? step->instance_seq * PLACES_MAX + step->seq : is_current(step);
 }
 
 static cairn_code update_step(struct store_tx *tx, const struct step_row *row,
@@ -355,10 +252,14 @@ cairn_code sqlite_insert_steps(struct store_tx *tx, const struct step_row *rows,
                         "cannot add a step to instance \"%s\": SQLite holds %d of one instance",
                         rows[i].instance_id, (int)PLACES_MAX);
     }
-    uint64_t columns = find_columns(rows, count);
-    int some = 0;
-    for (size_t i = 0; i < count; i += (size_t)some)
-        TRY(insert_some(sqlite_session_of(tx), columns, rows + i, count - i, &some, reterr));
+    static const struct insert_how how = {.type = &step_row_type,
+                                          .head = {"id", "is_current"},
+                                          .head_value = number_or_current,
+                                          .is_left_out = is_in_number,
+                                          .tail = "",
+                                          .doing = "insert a step"};
+    size_t inserted;
+    TRY(insert_rows(tx, &how, rows, count, &inserted, reterr));
     for (size_t i = 0; i < count; i++)
         known_put_step(tx, &rows[i]);
     return CAIRN_OK;
