@@ -57,19 +57,54 @@ static bool is_taken_alone(enum request_op op)
            op == OP_PURGE || op == OP_INSTANCE_DELETE;
 }
 
+/* A commit that ends a run and claims the next needs statements that others do without: the claim, the
+ * runner's row, what the next one remembers.  Even for a single run they cost what thirty steps do.  So where
+ * statements cost that much, such commits are left in the queue while enough others go on, until there are
+ * many, and by two batches at most. */
+enum { LEFT_MOST = 2, LEFT_MANY = 24, OTHERS_LEAST = 16 };
+
+static bool is_end_with_claim(const struct request *request)
+{
+    return request->op == OP_COMMIT && request_is_claiming(request);
+}
+
+static bool must_leave_ends(const struct local_engine *engine)
+{
+    size_t ends = 0, others = 0, seen = 0;
+    if (engine->committer_count == 1)
+        return false;
+    for (const struct request *at = engine->writes.first; at && seen < BATCH_MAX;
+         at = at->next, seen++) {
+        bool is_end = is_end_with_claim(at);
+        if (is_end && at->left_count == LEFT_MOST)
+            return false;
+        ends += is_end;
+        others += at->op == OP_COMMIT && !is_end;
+    }
+    return ends < LEFT_MANY && others >= OTHERS_LEAST;
+}
+
 static void take_batch(struct local_engine *engine, struct request_queue *ret_batch)
 {
+    struct request_queue left = {0};
+    bool is_leaving = must_leave_ends(engine);
     size_t taken = 0;
     while (engine->writes.first && ret_batch->count < BATCH_MAX) {
         struct request *next = engine->writes.first;
         bool is_alone = is_taken_alone(next->op);
+        if (is_leaving && is_end_with_claim(next)) {
+            next->left_count++;
+            queue_push(&left, queue_pop(&engine->writes));
+            continue;
+        }
         taken += weight(next);
         if (ret_batch->count && (is_alone || taken > BATCH_WEIGHT_MAX))
-            return;
+            break;
         queue_push(ret_batch, queue_pop(&engine->writes));
         if (is_alone)
-            return;
+            break;
     }
+    queue_prepend(&engine->writes, &left);
 }
 
 int64_t store_deadline_us(const struct local_engine *engine,

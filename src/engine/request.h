@@ -144,6 +144,7 @@ struct request {
     char signal_id[40];   /* of a signal that was given none, kept over tries */
     char instance_id[40]; /* of a requeue: its record's instance, which the answer shows */
     uint32_t wakes;       /* wake-ups before it was submitted; see park.c */
+    uint8_t left_count;   /* batches that have left it in the queue; see committer.c */
     bool is_reported;     /* its reports are committed; only its claim still waits */
     bool was_unsure;      /* the result of an earlier commit is unknown */
     bool is_unfinished;   /* a part of it is committed, and it goes on in another commit */

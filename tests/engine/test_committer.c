@@ -559,6 +559,124 @@ TEST(a_batch_that_ends_beside_another_does_not_let_the_next_begin)
     rig_done(&rig);
 }
 
+/* ---- runs that end -------------------------------------------------------------------------- */
+
+enum { RUNS = 40 };
+
+struct runs {
+    struct rig rig;
+    const cairn_task *tasks[RUNS];
+    struct request *commits[RUNS];
+    int32_t place; /* of the latest step, of those that go on */
+};
+
+/* As if there were two committers; the second one has nothing to do. */
+static void runs_init(struct runs *runs)
+{
+    *runs = (struct runs){0};
+    rig_init(&runs->rig, 1000);
+    for (size_t i = 0; i < RUNS; i++)
+        runs->tasks[i] = &rig_claim_function(&runs->rig)->out.page.tasks[0];
+    runs->rig.engine->committer_count = 2;
+}
+
+static void runs_done(struct runs *runs)
+{
+    runs->rig.engine->committer_count = 1;
+    rig_done(&runs->rig);
+}
+
+/* Gives commits of the runs [from, to) to the engine; a run that ends claims the next. */
+static void submit_runs(struct runs *runs, size_t from, size_t to, bool is_end)
+{
+    for (size_t i = from; i < to; i++) {
+        struct request *commit = rig_commit(runs->tasks[i], is_end ? 1 : runs->place,
+                                            runs->tasks[i]->memory->revision);
+        if (is_end) {
+            commit->in.commit.outcome = PASSAGE_COMPLETE;
+            commit->in.commit.extend_ms = 0;
+            commit->in.commit.is_claiming = true;
+            commit->in.commit.claim = rig_claim(&runs->rig, "f", 0)->in.claim;
+        }
+        rig_submit(&runs->rig, runs->commits[i] = commit);
+    }
+}
+
+/* How many of the runs [from, to) are committed. */
+static size_t count_done(const struct runs *runs, size_t from, size_t to)
+{
+    size_t count = 0;
+    for (size_t i = from; i < to; i++)
+        count += rig_is_done(runs->commits[i]) && !runs->commits[i]->code;
+    return count;
+}
+
+/* One batch of runs that end, of which there are `ends`, and others that go on behind them. */
+static size_t ends_taken(struct runs *runs, size_t ends, size_t others)
+{
+    runs->place++;
+    submit_runs(runs, ends, ends + others, false);
+    CHECK(committer_run_once(&runs->rig.engine->committers[0]), "nothing was to be done");
+    CHECK_INT(count_done(runs, ends, ends + others), others);
+    return count_done(runs, 0, ends);
+}
+
+TEST(runs_that_end_wait_for_others_that_end_by_two_batches_at_most)
+{
+    struct runs runs;
+    runs_init(&runs);
+    submit_runs(&runs, 0, 3, true);
+    CHECK_INT(ends_taken(&runs, 3, 16), 0);
+    CHECK_INT(ends_taken(&runs, 3, 16), 0);
+    CHECK_INT(ends_taken(&runs, 3, 16), 3);
+    runs_done(&runs);
+}
+
+TEST(runs_that_end_do_not_wait_if_there_are_many_or_little_else_to_do)
+{
+    struct runs few, many, one;
+    runs_init(&few);
+    submit_runs(&few, 0, 3, true);
+    CHECK_INT(ends_taken(&few, 3, 15), 3);
+    runs_done(&few);
+
+    runs_init(&many);
+    submit_runs(&many, 0, 23, true);
+    CHECK_INT(ends_taken(&many, 23, 16), 0);
+    runs_done(&many);
+    runs_init(&many);
+    submit_runs(&many, 0, 24, true);
+    CHECK_INT(ends_taken(&many, 24, 16), 24);
+    runs_done(&many);
+
+    runs_init(&one);
+    one.rig.engine->committer_count = 1;
+    submit_runs(&one, 0, 3, true);
+    CHECK_INT(ends_taken(&one, 3, 16), 3);
+    runs_done(&one);
+}
+
+/* Behind the others comes what is taken alone, so that something stays in the queue. */
+TEST(a_run_that_ends_is_left_at_its_place_in_the_queue)
+{
+    struct runs runs;
+    runs_init(&runs);
+    runs.place = 1;
+    struct request *advance = rig_control(&runs.rig, OP_CLOCK_ADVANCE, NULL);
+    submit_runs(&runs, 0, 2, true);
+    submit_runs(&runs, 2, 18, false);
+    rig_submit(&runs.rig, advance);
+    CHECK(committer_run_once(&runs.rig.engine->committers[0]), "nothing was to be done");
+    CHECK_INT(count_done(&runs, 2, 18), 16);
+    const struct request_queue *writes = &runs.rig.engine->writes;
+    CHECK_INT(writes->count, 3);
+    CHECK(writes->first == runs.commits[0] && writes->last == advance, "it has moved");
+    rig_run(&runs.rig);
+    CHECK_INT(count_done(&runs, 0, 2), 2);
+    CHECK(rig_is_done(advance), "the clock has not moved");
+    runs_done(&runs);
+}
+
 /* ---- cairn_wake() --------------------------------------------------------------------------- */
 
 static void wake(struct rig *rig, const char *worker)
