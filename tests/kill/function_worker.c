@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *     function_worker URL NAME CALLS
+ *     function_worker URL CALLS
  *
  * Both functions make the same trip, one in each commit mode.  Every call of a step's code leaves a
  * line "INSTANCE STEP" in the file CALLS, written at once, so that what was repeated can be counted.
@@ -83,11 +83,10 @@ static cairn_code trip(cairn_passage *passage, void *arg)
     return code;
 }
 
-static cairn_code set_up(cairn_engine *engine, const char *name, cairn_error *error)
+static cairn_code set_up(cairn_engine *engine, cairn_error *error)
 {
     cairn_worker_options options = CAIRN_WORKER_DEFAULTS;
     cairn_function_options function = CAIRN_FUNCTION_DEFAULTS;
-    options.name = name;
     options.lease_ms = LEASE_MS;
     function.run = trip;
     function.max_attempts = 1000; /* it is killed on purpose */
@@ -105,15 +104,16 @@ int main(int argc, char **argv)
     cairn_engine *engine = NULL;
     cairn_error error = {0};
     cairn_open_options options = CAIRN_OPEN_DEFAULTS;
-    if (argc != 4)
+    if (argc != 3)
         return 2;
     options.url = argv[1];
-    calls_fd = open(argv[3], O_WRONLY | O_CREAT | O_APPEND, 0600);
+    calls_fd = open(argv[2], O_WRONLY | O_CREAT | O_APPEND, 0600);
     cairn_code code = calls_fd < 0 ? CAIRN_E_STORE : cairn_open(&options, &engine, &error);
     if (!code)
-        code = set_up(engine, argv[2], &error);
+        code = set_up(engine, &error);
     if (!code) {
         signal(SIGTERM, stop);
+        fputs("working\n", stderr);
         code = cairn_worker_run(the_worker, &error);
     }
     if (code)

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 """
-What test_kill.py and test_saga.py share: the two stores, processes that always come back, and the
+What test_kill.py, test_saga.py and others share: the two stores, processes that always come back, and the
 loop that kills them as the work goes on.
 """
 import json
@@ -25,6 +25,7 @@ IS_LONG = bool(os.environ.get('CAIRN_TEST_LONG'))      # ./test --long
 LEASE = '2s'
 STUCK_SECONDS = 90          # without a single piece of work finished: something is broken
 ENDS = 20                   # so often did a program end by itself: it will not get better
+OPENED = (b'listening', b'working')     # what a program says once it has opened what it works on
 
 
 def say(text):
@@ -110,11 +111,11 @@ class Process:
         self.name, self.command = name, command
         self.log = open(os.path.join(folder, f'{name}.log'), 'ab')
         self.popen = None
-        self.ended = []         # (exit code, when it was started) of ends that nobody asked for
-        self.started = None
+        self.ended = []         # (exit code, whether it had opened its store) of ends that nobody asked for
+        self.begin = 0          # of what it said, in its log
 
     def start(self):
-        self.started = time.monotonic()
+        self.begin = os.fstat(self.log.fileno()).st_size
         self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=self.log,
                                       stderr=self.log, start_new_session=True)
 
@@ -122,16 +123,22 @@ class Process:
         self.popen.kill()
         self.popen.wait()
 
+    def has_opened(self):
+        with open(self.log.name, 'rb') as log:
+            log.seek(self.begin)
+            text = log.read()
+        return any(word in text for word in OPENED)
+
     def look_after(self):
         """Starts it again if it ended by itself, which a healthy program does not."""
         if self.popen.poll() is not None:
-            self.ended.append((self.popen.returncode, self.started))
+            self.ended.append((self.popen.returncode, self.has_opened()))
             self.start()
 
     def end(self):
         self.popen.terminate()
         try:
-            return self.popen.wait(30)
+            return self.popen.wait(STUCK_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
             return 'no answer to SIGTERM'
@@ -140,6 +147,7 @@ class Process:
 class Scene:
     """Servers and workers on one store.  The first half of the workers goes through the servers,
     the others are on the store itself."""
+    lease = LEASE
 
     def __init__(self, cairn, kind, servers, workers):
         self.folder = tempfile.mkdtemp(prefix='cairn-kill-', dir='/tmp')
@@ -160,11 +168,10 @@ class Scene:
             if number < workers // 2:
                 url = self.server_urls[number % servers]
             self.workers.append(Process(f'work{number}', [
-                cairn, 'work', '--url', url, '--concurrency', '4', '--lease', LEASE] +
+                cairn, 'work', '--url', url, '--concurrency', '4', '--lease', self.lease] +
                 self.handlers(), self.folder))
         self.processes = self.servers + self.workers
-        self.kills = 0
-        self.absences = []      # (from, to): when the database was away
+        self.kills = self.worker_kills = self.goal = 0
 
     def handlers(self):
         """What the workers' command lines say beyond where they work."""
@@ -175,18 +182,20 @@ class Scene:
         raise NotImplementedError
 
     def start(self):
-        self.servers[0].start()
-        self.wait_for_tables()
-        for process in self.processes[1:]:
-            process.start()
+        """One after the other: the first server makes the tables, and workers find the servers that they go through."""
+        for server in self.servers:
+            server.start()
+            self.wait_for(server)
+        for worker in self.workers:
+            worker.start()
 
-    def wait_for_tables(self):
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            if self.count_finished() is not None:
-                return
-            time.sleep(0.05)
-        raise RuntimeError('the server made no tables within 30 s')
+    @staticmethod
+    def wait_for(server):
+        deadline = time.monotonic() + STUCK_SECONDS
+        while not server.has_opened():
+            if time.monotonic() > deadline or server.popen.poll() is not None:
+                raise RuntimeError(f'{server.name} does not listen')
+            time.sleep(0.02)
 
     def count_finished(self):
         """None while the store cannot be asked."""
@@ -196,20 +205,48 @@ class Scene:
             return None
 
     def kill(self, victim):
-        """A process, or None: the database."""
+        """A process, or None: the database.  Every other worker is hit while it holds something, whatever it is doing with
+        it: without this a slow machine could let all kills hit workers that have nothing in hand."""
         self.kills += 1
+        if victim in self.workers:
+            self.worker_kills += 1
+            if self.worker_kills % 2:
+                self.freeze_at_work(victim)
         if victim is None:
-            began = time.monotonic()
             self.store.restart()
-            self.absences.append((began, time.monotonic()))
         else:
             victim.kill()
             victim.start()
 
+    def held_by(self, worker):
+        """What the store says that a worker has leased.  Workers have the names that they make up by themselves, HOST:PID:RANDOM:
+        what one of them held when it was killed is not its successor's."""
+        mine = f"LIKE '%:{worker.popen.pid}:%'"
+        sql = (f'SELECT seq, 0 FROM workflow.workflow_run WHERE leased_by {mine} UNION ALL '
+               f'SELECT instance_seq, seq + 1 FROM workflow.workflow_step WHERE locked_by {mine}')
+        try:
+            return set(self.store.ask(sql))
+        except Exception:
+            return set()
+
+    def freeze_at_work(self, worker):
+        """Stops a worker as soon as it holds something that it has not reported: what it had reported before, and what the
+        store is still busy with, is no longer held at a second look."""
+        deadline = time.monotonic() + STUCK_SECONDS
+        while self.count_finished() != self.goal and time.monotonic() < deadline:
+            worker.look_after()
+            worker.popen.send_signal(signal.SIGSTOP)
+            held = self.held_by(worker)
+            time.sleep(self.store.poll_seconds)
+            if held & self.held_by(worker):
+                return
+            worker.popen.send_signal(signal.SIGCONT)
+            time.sleep(self.store.poll_seconds)
+
     def run(self, total, plan, pauses, tell):
         """Until so much work has ended.  plan: [(work ended, victims)], rising; pauses: as many
         seconds to wait before each.  tell(finished) hears of progress and says whether to go on."""
-        finished, moved = 0, time.monotonic()
+        self.goal, finished, moved = total, 0, time.monotonic()
         while finished < total and time.monotonic() - moved < STUCK_SECONDS:
             for process in self.processes:
                 process.look_after()
@@ -226,12 +263,10 @@ class Scene:
         return finished
 
     def strange_ends(self):
-        """Ends that nobody asked for.  Who is started while the database is away may say so and
-        end with 3; who was running has to wait for it."""
+        """Ends that nobody asked for.  Who is started while the database or its server is away may say so and
+        end with 3; who had opened it has to wait for it."""
         return [(process.name, code) for process in self.processes
-                for code, started in process.ended
-                if code != 3 or not any(began - 1 < started < ended
-                                        for began, ended in self.absences)]
+                for code, had_opened in process.ended if code != 3 or had_opened]
 
     def end(self):
         """The servers first: a worker must be able to end without them."""

@@ -16,7 +16,6 @@ import collections
 import itertools
 import os
 import random
-import signal
 import sys
 import threading
 import time
@@ -32,7 +31,6 @@ SIZES = {       # instances, kills
     'sqlite': (300, 20) if stage.IS_LONG else (150, 12),
 }
 SERVERS, WORKERS = 1, 4
-LOOKS = 100                 # at a worker, for it to hold something
 AHEAD = 80                  # instances that may be under way
 MODES = ('trip_step', 'trip_passage')
 STEPS = ('pack', 'shaky', 'leg', 'leg#2', 'leg#3')
@@ -80,8 +78,8 @@ class Scene(stage.Scene):
         super().__init__(cairn, kind, SERVERS, 0)
         self.calls = os.path.join(self.folder, 'calls')
         urls = itertools.cycle(self.server_urls + [self.store.url])
-        self.workers += [Process(f'work{number}', [worker, next(urls), f'work{number}', self.calls],
-                                 self.folder) for number in range(WORKERS)]
+        self.workers += [Process(f'work{number}', [worker, next(urls), self.calls], self.folder)
+                         for number in range(WORKERS)]
         self.processes = self.servers + self.workers
         self.starter = Starter(self.server_urls[0], self.total)
 
@@ -97,22 +95,6 @@ class Scene(stage.Scene):
         moments = sorted(chance.randrange(1, self.total * 19 // 20) for _ in range(self.planned))
         return [(moment, [chance.choice(chance.choice([self.servers, self.workers, self.workers]))])
                 for moment in moments]
-
-    def kill(self, victim):
-        """Every other worker is hit while it holds a passage, whatever it is doing with it."""
-        if victim in self.workers and self.kills % 2 == 0:
-            self.freeze_at_work(victim)
-        super().kill(victim)
-
-    def freeze_at_work(self, worker):
-        holds = ('SELECT count(*) FROM workflow.workflow_step '
-                 f"WHERE locked_by = '{worker.name}'")
-        for _ in range(LOOKS):
-            worker.popen.send_signal(signal.SIGSTOP)
-            if self.store.ask(holds) != [('0',)]:
-                return
-            worker.popen.send_signal(signal.SIGCONT)
-            time.sleep(self.store.poll_seconds)
 
     def tell(self, finished):
         self.starter.finished = finished
