@@ -66,7 +66,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True        # no answer at all
             return
         if mood < 0.1:
-            time.sleep(1.5)                     # too late
+            time.sleep(2.5)                     # too late
         self.send_response(200 if is_good else 503)
         self.send_header('Content-Length', '0')
         self.end_headers()
@@ -153,7 +153,7 @@ def main():
         url = f'http://127.0.0.1:{port}'
         server = stage.Process('serve', [cairn, 'serve', '--url', store.url, '--listen', f'127.0.0.1:{port}'], folder)
         delivering = [stage.Process(f'deliver{number}', [
-            cairn, 'deliver', '--to', receiver.url, '--url', where, '--timeout', '1s', '--lease', '3s',
+            cairn, 'deliver', '--to', receiver.url, '--url', where, '--timeout', '2s', '--lease', '4s',
             '--max-attempts', '1000'], folder) for number, where in enumerate((store.url, url))]
         processes = [server] + delivering
         server.start()

@@ -114,7 +114,7 @@ def run(cairn, blocks, url):
         env.pop('CAIRN_URL', None)
         done = subprocess.run(['bash', '-eu', '-c', PLACES.sub(installed, script)], cwd=folder, env=env, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=100, check=False)
+                              stderr=subprocess.STDOUT, timeout=300, check=False)
         subprocess.run([os.path.join(installed, 'stand-ins', 'stop_all')], env=env, check=True)
     return done.returncode, done.stdout.split(f'{MARK}\n')
 

@@ -21,6 +21,7 @@ import urllib.request
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 CHECKS = 16
+PATIENCE = 180          # seconds after which something is stuck
 # Those for which nothing is printed that would end them.
 STAY = ['import-2', 'import-3', 'newsletter-7']
 
@@ -54,7 +55,7 @@ class Newcomer:
         self.text = self.log.read()
         return self.text
 
-    def wait_for(self, is_so, seconds=60):
+    def wait_for(self, is_so, seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if is_so():
@@ -66,12 +67,12 @@ class Newcomer:
         """What a terminal does: SIGINT to everybody in the foreground."""
         os.killpg(self.popen.pid, signal.SIGINT)
         try:
-            return self.popen.wait(60)
+            return self.popen.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             return 'still running'
 
     def items(self, path):
-        with urllib.request.urlopen(f'http://{self.place}/v1/{path}', timeout=10) as answer:
+        with urllib.request.urlopen(f'http://{self.place}/v1/{path}', timeout=PATIENCE) as answer:
             return json.load(answer)['items']
 
     def jobs(self):
@@ -89,7 +90,7 @@ class Newcomer:
         script = '\n'.join([f'export CAIRN_URL=http://{self.place}', *lines])
         done = subprocess.run(['bash', '-eu', '-c', script], cwd=self.folder, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=60, check=False)
+                              stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
         return done.returncode == 0 and len(lines) >= len(words), f'{script}\n{done.stdout}'
 
     def is_listening(self):
@@ -201,11 +202,11 @@ def story(newcomer, checks):
     checks.check('nothing_is_added_twice', counts_again == counts, counts_again)
     going_on(newcomer, checks)
     newcomer.popen.send_signal(signal.SIGTERM)
-    code = newcomer.popen.wait(60)
+    code = newcomer.popen.wait(PATIENCE)
     checks.check('sigterm_ends_it_cleanly', code == 0, f'{code}\n{newcomer.read()}')
 
     newcomer.start('--once')
-    code = newcomer.popen.wait(90)
+    code = newcomer.popen.wait(PATIENCE)
     checks.check('once_ends_by_itself', code == 0 and 'Cairn is running' in newcomer.read(),
                  f'{code}\n{newcomer.text}')
 
@@ -237,7 +238,7 @@ def paste(newcomer, checks):
         commands = over_http() if section == 'Over HTTP' else ''.join(examples(section))
         done = subprocess.run(['bash', '-eu', '-c', commands], cwd=newcomer.folder,
                               text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=60, check=False)
+                              stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
         name = section.lower().replace(' ', '_')
         checks.check(f'the_readmes_{name}_works_when_pasted', done.returncode == 0 and
                      all(word in done.stdout for word in words),
