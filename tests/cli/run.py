@@ -33,10 +33,14 @@ import tempfile
 
 EXAMPLES = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../examples"))
 
+PATIENCE = 600      # seconds after which a transcript is stuck
+
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
 AGO = re.compile(r"(?<=  )now\b|(?<=\()now\b|\b\d+[smhd] ago\b")
 WORKER = re.compile(r"[\w.-]+:\d+:[0-9a-f]{8}")
+# A machine that does much else may be slow, and is said to be.
+SLOW = re.compile(r"^(?:! )?cairn: (?:a commit took \d+ ms|timers were applied \d+ ms late)(?:\n|$)", re.M)
 TOOK = re.compile(r"(?<=\b(?:Completed|Succeeded) in )(?:\d+ms|\d+\.\ds|\d+m \d+s)")
 
 
@@ -103,7 +107,7 @@ class Normaliser:
 
     def clean(self, text):
         text = text.replace(self.url, "<url>").replace(self.shown_url, "<url>")
-        text = text.replace(self.folder, "<folder>")
+        text = SLOW.sub("", text.replace(self.folder, "<folder>"))
         text = TIME.sub("<time>", ID.sub(self.id_name, text))
         text = TOOK.sub("<*>", WORKER.sub("<worker>", text))
         clean = AGO.sub("<ago>", text)
@@ -132,9 +136,9 @@ def run_steps(steps, cairn, url, folder):
     process = subprocess.Popen(["bash", script], cwd=work, env=environment,
                                start_new_session=True)
     try:
-        process.wait(timeout=120)
+        process.wait(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        print(f"# took longer than 120 s: {url}")
+        print(f"# took longer than {PATIENCE} s: {url}")
     finally:
         try:
             os.killpg(process.pid, signal.SIGKILL)  # whatever a transcript has left behind

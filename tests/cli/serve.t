@@ -64,11 +64,11 @@ $ cairn serve extra
 !     Usage: cairn serve [options]
 [2]
 # The trace of a request is in its line of the log: of its header, else of the metadata in its body.
-$ cairn serve --listen=127.0.0.1:0 --log-level debug 2>log3 & server=$!; until grep -q listening log3 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log3)
+$ cairn serve --listen=127.0.0.1:0 --log-level debug 2>log5 & server=$!; until grep -q listening log5 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' log5)
 $ curl -s -o answer -H 'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' $http/v1/clock
 $ curl -s -o answer -d '{"type": "t.v1", "metadata": {"traceparent": "00-11111111111111111111111111111111-2222222222222222-00"}}' $http/v1/jobs
 $ curl -s -o answer -H 'traceparent: 00-forged info stopped' $http/v1/registry
-$ kill $server; wait $server; grep ' debug ' log3 | sed 's/.* debug //; s/ [0-9]*us/ US/'
+$ kill $server; wait $server; grep ' debug ' log5 | sed 's/.* debug //; s/ [0-9]*us/ US/'
 GET /v1/clock 200 US traceparent 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
 POST /v1/jobs 201 US traceparent 00-11111111111111111111111111111111-2222222222222222-00
 GET /v1/registry 200 US
