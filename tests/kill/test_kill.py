@@ -6,7 +6,7 @@
   test_kill.py CAIRN sqlite|postgres
 
 A server and several workers, some through the server and some on the store itself, are killed with
-SIGKILL again and again, and started again, while a producer enqueues and the workers run 2,500 jobs
+SIGKILL again and again, and started again, while a producer enqueues and the workers run 1,200 jobs
 (10,000 in a long run).  On PostgreSQL the database is stopped in immediate mode and started again as well.  At the
 end every job must have succeeded exactly once in the table.
 
@@ -24,11 +24,11 @@ sys.dont_write_bytecode = True      # the sources may not be ours to write to
 import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
-JOBS = int(os.environ.get('CAIRN_KILL_JOBS', '10000' if stage.IS_LONG else '2500'))
+JOBS = int(os.environ.get('CAIRN_KILL_JOBS', '10000' if stage.IS_LONG else '1200'))
 KILLS = int(os.environ.get('CAIRN_KILL_KILLS', '60' if stage.IS_LONG else '16'))
 SEED = stage.seed()
-BATCH = 250
-AHEAD = 1500                # jobs that the producer may be ahead of the workers
+BATCH = 100
+AHEAD = 600                 # jobs that the producer may be ahead of the workers
 WORKERS = 4
 HANDLER = 'read -r input || :'      # no process but the shell
 

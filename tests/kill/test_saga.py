@@ -28,10 +28,10 @@ from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
 SEED = stage.seed()
 SIZES = {       # instances, kills of a server and a worker, servers, workers
-    'postgres': (1000, 40, 2, 4) if stage.IS_LONG else (240, 10, 2, 4),
-    'sqlite': (200, 12, 1, 2) if stage.IS_LONG else (120, 8, 1, 2),
+    'postgres': (1000, 40, 2, 4) if stage.IS_LONG else (120, 10, 2, 4),
+    'sqlite': (200, 12, 1, 2) if stage.IS_LONG else (80, 8, 1, 2),
 }
-AHEAD = 120                 # instances that may be under way
+AHEAD = 60                  # instances that may be under way
 STARTERS = 4                # threads that start them
 REJECT_SALT = 50            # of no step
 
