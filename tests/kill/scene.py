@@ -172,6 +172,7 @@ class Scene:
                 self.handlers(), self.folder))
         self.processes = self.servers + self.workers
         self.kills = self.worker_kills = self.goal = 0
+        self.heard = None       # who hears of progress
 
     def handlers(self):
         """What the workers' command lines say beyond where they work."""
@@ -232,8 +233,10 @@ class Scene:
     def freeze_at_work(self, worker):
         """Stops a worker as soon as it holds something that it has not reported: what it had reported before, and what the
         store is still busy with, is no longer held at a second look."""
-        deadline = time.monotonic() + STUCK_SECONDS
-        while self.count_finished() != self.goal and time.monotonic() < deadline:
+        deadline, pause = time.monotonic() + STUCK_SECONDS, self.store.poll_seconds
+        while (finished := self.count_finished()) != self.goal and time.monotonic() < deadline:
+            if finished is not None:
+                self.heard(finished)        # who starts work must not wait for us, or there is none to hold
             worker.look_after()
             worker.popen.send_signal(signal.SIGSTOP)
             held = self.held_by(worker)
@@ -241,12 +244,13 @@ class Scene:
             if held & self.held_by(worker):
                 return
             worker.popen.send_signal(signal.SIGCONT)
-            time.sleep(self.store.poll_seconds)
+            time.sleep(pause)
+            pause = min(2 * pause, 1)
 
     def run(self, total, plan, pauses, tell):
         """Until so much work has ended.  plan: [(work ended, victims)], rising; pauses: as many
         seconds to wait before each.  tell(finished) hears of progress and says whether to go on."""
-        self.goal, finished, moved = total, 0, time.monotonic()
+        self.goal, self.heard, finished, moved = total, tell, 0, time.monotonic()
         while finished < total and time.monotonic() - moved < STUCK_SECONDS:
             for process in self.processes:
                 process.look_after()
@@ -259,6 +263,7 @@ class Scene:
                 time.sleep(pauses.pop())        # anywhere in what it is just doing
                 for victim in plan.pop(0)[1]:
                     self.kill(victim)
+                moved = time.monotonic()        # a kill may have waited for its victim to hold something
             time.sleep(self.store.poll_seconds)
         return finished
 
