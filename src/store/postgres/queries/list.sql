@@ -246,12 +246,13 @@ SELECT r.seq
 --   $1  the statuses
 --   $2  how far to count each
 --
--- Rows (status, count).  The order is that of the index, so that nothing else is walked.
+-- Rows (status, count).  The order is that of the index, so that nothing else is walked: not said as =, since then an order by seq alone
+-- would do, and of a status that few have the whole table would be walked as long as it was not vacuumed.
 SELECT s.status,
        (SELECT count(*)
           FROM (SELECT
                   FROM workflow.workflow_instance AS i
-                 WHERE i.status = s.status
+                 WHERE i.status BETWEEN s.status AND s.status
                  ORDER BY i.status DESC, i.seq DESC
                  LIMIT $2::bigint) AS few)
   FROM unnest($1::text[]) AS s (status)
