@@ -12,7 +12,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { deploy, drain } from "./flows.mjs";
 import { openBrowser, openPage, seen, startServer, until } from "./rig.mjs";
 
-const ROWS = Number(process.env.CAIRN_SPEED_ROWS ?? 1_000_000), IDLE_S = Number(process.env.CAIRN_SPEED_IDLE ?? 60), ROUNDS = 5, CROWD_ROUNDS = 9;
+const ROWS = Number(process.env.CAIRN_SPEED_ROWS ?? 1_000_000), IDLE_S = Number(process.env.CAIRN_SPEED_IDLE ?? 60), ROUNDS = 5, CROWD_ROUNDS = 31;
 const store = process.env.CAIRN_PAGE_STORE ?? "sqlite";
 let count = 0, failures = 0;
 
@@ -160,13 +160,14 @@ async function storm(server) {
 
 /**
  * How long the same work takes with and without a hundred open pages, by turns; which of the two comes first changes from round to round.
+ * One round differs from another by a tenth, so there are many.
  * The pages are read by a process of its own (crowd.mjs), so that what reading costs does not slow down who sends the work. The processor
  * time is printed beside it without a gate: it counts what another core does meanwhile, which makes nobody wait.
  */
 async function crowd(server) {
     const work = async () => {
         const cpu = cpuOf(server.pid()), began = performance.now();
-        for (let round = 0; round < 250; round++) await Promise.all(Array.from({ length: 16 }, () => server.must("POST", "/v1/jobs", { type: "crowd.v1" })));
+        for (let round = 0; round < 150; round++) await Promise.all(Array.from({ length: 16 }, () => server.must("POST", "/v1/jobs", { type: "crowd.v1" })));
         return { ms: performance.now() - began, cpu: cpuOf(server.pid()) - cpu };
     };
     const watched = async () => {
