@@ -398,15 +398,22 @@ TEST(a_batch_of_steps_of_functions_waits_twice)
     rig_done(&rig);
 }
 
+/* Somebody else, who holds the rows of all steps. */
+static PGconn *hold_steps(const struct rig *rig)
+{
+    PGconn *foreign = PQconnectdb(rig->url);
+    PQclear(PQexec(foreign, "BEGIN; SELECT FROM workflow.workflow_step FOR UPDATE"));
+    CHECK_INT(PQtransactionStatus(foreign), PQTRANS_INTRANS);
+    return foreign;
+}
+
 /* What the engine has written is not read again, and the lease is not touched: so nobody waits for who holds it. */
 TEST(a_step_of_a_function_needs_nothing_of_the_row_that_has_the_lease)
 {
     struct rig rig;
     const cairn_task *tasks[PAIR];
     begin_functions(&rig, tasks);
-    PGconn *foreign = PQconnectdb(rig.url);
-    PQclear(PQexec(foreign, "BEGIN; SELECT FROM workflow.workflow_step FOR UPDATE"));
-    CHECK_INT(PQtransactionStatus(foreign), PQTRANS_INTRANS);
+    PGconn *foreign = hold_steps(&rig);
     CHECK_INT(commit_all(&rig, tasks, 1), 2);
     CHECK_INT(commit_all(&rig, tasks, 2), 2);
     PQfinish(foreign);
@@ -555,9 +562,7 @@ TEST(a_run_whose_row_is_held_elsewhere_ends_when_it_is_free)
     struct rig rig;
     const cairn_task *tasks[PAIR];
     begin_functions(&rig, tasks);
-    PGconn *foreign = PQconnectdb(rig.url);
-    PQclear(PQexec(foreign, "BEGIN; SELECT FROM workflow.workflow_step FOR UPDATE"));
-    CHECK_INT(PQtransactionStatus(foreign), PQTRANS_INTRANS);
+    PGconn *foreign = hold_steps(&rig);
     struct faulty_rule rule = {
         .verb = FAULTY_LOCK_STEPS, .call = 1, .meanwhile = let_go, .arg = foreign};
     CHECK(faulty_add(rig.faulty, &rule), "no memory");
