@@ -7,6 +7,8 @@ import { isBack } from "../base/place";
 
 /** Up to here all rows are drawn. */
 const WHOLE = 500, AROUND = 40, GUESS = 36;
+/** What stands above a list is no lower. */
+const ABOVE = 160;
 
 interface Part { first: number; last: number; height: number }
 
@@ -40,7 +42,7 @@ export function Rows<T>({ items, draw, columns }: { items: T[]; draw: (item: T, 
         addEventListener("resize", onScroll);
         return () => { removeEventListener("scroll", onScroll); removeEventListener("resize", onScroll); cancelAnimationFrame(frame); };
     }, [isLong, items.length]);
-    if (!isLong) return <tbody ref={body}>{(isFirst ? items.slice(0, Math.ceil(innerHeight / GUESS)) : items).map(draw)}</tbody>;
+    if (!isLong) return <tbody ref={body}>{(isFirst ? items.slice(0, Math.max(8, Math.ceil((innerHeight - ABOVE) / GUESS))) : items).map(draw)}</tbody>;
     const first = Math.min(part.first, Math.max(0, items.length - AROUND)), last = Math.min(items.length, part.last);
     return (
         <tbody ref={body}>
