@@ -273,8 +273,18 @@ class Scene:
         return [(process.name, code) for process in self.processes
                 for code, had_opened in process.ended if code != 3 or had_opened]
 
+    def settle(self):
+        """Until all have opened what they work on: who was killed last would die of the signal to end, since it does not listen
+        to it yet, or find its server gone."""
+        deadline = time.monotonic() + STUCK_SECONDS
+        while not all(process.has_opened() for process in self.processes) and time.monotonic() < deadline:
+            for process in self.processes:
+                process.look_after()
+            time.sleep(0.02)
+
     def end(self):
         """The servers first: a worker must be able to end without them."""
+        self.settle()
         return {process.name: process.end() for process in self.processes}
 
     def clean_up(self, is_good):
