@@ -20,6 +20,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PRIVATE_POSTGRES = os.path.join(HERE, '..', '..', 'scripts', 'private-postgres')
+HELD_PORTS = []             # by free_port()
 
 IS_LONG = bool(os.environ.get('CAIRN_TEST_LONG'))      # ./test --long
 LEASE = '2s'
@@ -33,9 +34,13 @@ def say(text):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
+    """A port that no other process gets until this one ends.  A bound socket holds it: who asks the kernel for any free port gets
+    another one, and a server that names it may listen on it."""
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(('127.0.0.1', 0))
+    HELD_PORTS.append(holder)
+    return holder.getsockname()[1]
 
 
 def post(url, body, method='POST'):

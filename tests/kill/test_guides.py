@@ -16,10 +16,11 @@ import contextlib
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import tempfile
+
+from scene import free_port
 
 STAND_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'stand_in.py')
 STAND_INS = ('dpkg', 'editor', 'podman', 'systemctl')
@@ -39,12 +40,6 @@ def plain(line):
     for pattern, word in VARYING:
         line = re.sub(pattern, word, line)
     return line.strip()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
 
 
 def blocks_of(guide):

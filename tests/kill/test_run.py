@@ -19,17 +19,13 @@ import tempfile
 import time
 import urllib.request
 
+from scene import free_port
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 CHECKS = 16
 PATIENCE = 180          # seconds after which something is stuck
 # Those for which nothing is printed that would end them.
 STAY = ['import-2', 'import-3', 'newsletter-7']
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
 
 
 class Newcomer:
@@ -220,9 +216,7 @@ def examples(section):
 
 def over_http():
     """The first terminal in the background, and a stream of events that ends."""
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     serve, *others = examples('Over HTTP')
     return (f"trap 'kill $(jobs -p)' EXIT\n{serve.strip()} --listen 127.0.0.1:{port} 2>/dev/null &\n"
             f'until curl -fs localhost:{port}/readyz >/dev/null; do sleep 0.05; done\n' +

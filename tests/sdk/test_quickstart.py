@@ -15,14 +15,17 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "kill"))
+from scene import free_port     # pylint: disable=wrong-import-position
+
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
 GUIDE = os.path.join(ROOT, "docs", "guides", "quickstart.md")
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```", re.M | re.S)
@@ -124,9 +127,7 @@ def follow_program(folder, name):
 
 def follow_curl(folder):
     """The commands as they are, on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{probe.getsockname()[1]}"
+    place = f"127.0.0.1:{free_port()}"
     files, commands, _ = read_part("curl")
     folder.write(files)
     script = "".join(commands).replace("127.0.0.1:22476", place) \
