@@ -215,12 +215,14 @@ def examples(section):
 
 
 def over_http():
-    """The first terminal in the background, and a stream of events that ends."""
+    """The first terminal in the background, and a stream that is read until it has told of a job that was added meanwhile."""
     port = free_port()
     serve, *others = examples('Over HTTP')
+    follow = (r"exec 3< <(\g<0>); sed -u '/^: cairn/q' <&3; "
+              f"curl -s localhost:{port}/v1/jobs -d '{{\"type\": \"later\"}}'; sed -u '/^event: created/q' <&3; kill $!")
     return (f"trap 'kill $(jobs -p)' EXIT\n{serve.strip()} --listen 127.0.0.1:{port} 2>/dev/null &\n"
             f'until curl -fs localhost:{port}/readyz >/dev/null; do sleep 0.05; done\n' +
-            ''.join(others).replace(':22476', f':{port}').replace('curl -sN ', '! curl -sN --max-time 1 '))
+            re.sub('^curl -sN .*', follow, ''.join(others).replace(':22476', f':{port}'), flags=re.M))
 
 
 def paste(newcomer, checks):
@@ -228,7 +230,7 @@ def paste(newcomer, checks):
     os.symlink('../built/src/cairn', os.path.join(newcomer.folder, 'build', 'cairn'))
     for section, words in {'From the shell': ['succeeded', 'Ada'],
                            'A workflow from the shell': ['taken', 'completed', 'Lisbon', 'holds   ended(failed)'],
-                           'Over HTTP': ['"token":', '"existing":true', '"key":"trip-3"', ': cairn']}.items():
+                           'Over HTTP': ['"token":', '"existing":true', '"key":"trip-3"', ': cairn', 'event: created']}.items():
         commands = over_http() if section == 'Over HTTP' else ''.join(examples(section))
         done = subprocess.run(['bash', '-eu', '-c', commands], cwd=newcomer.folder,
                               text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
