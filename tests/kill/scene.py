@@ -23,8 +23,9 @@ PRIVATE_POSTGRES = os.path.join(HERE, '..', '..', 'scripts', 'private-postgres')
 HELD_PORTS = []             # by free_port()
 
 IS_LONG = bool(os.environ.get('CAIRN_TEST_LONG'))      # ./test --long
+PATIENCE = 120              # for an answer: only who is stuck needs so long
 LEASE = '2s'
-STUCK_SECONDS = 90          # without a single piece of work finished: something is broken
+STUCK_SECONDS = 180         # without a single piece of work finished: something is broken
 ENDS = 20                   # so often did a program end by itself: it will not get better
 OPENED = (b'listening', b'working')     # what a program says once it has opened what it works on
 
@@ -47,7 +48,7 @@ def post(url, body, method='POST'):
     """The answer's JSON; whatever goes wrong is an exception.  A text is sent as it is."""
     text = body if isinstance(body, str) else json.dumps(body)
     request = urllib.request.Request(url, text.encode(), {'Content-Type': 'application/json'}, method=method)
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return json.loads(answer.read())
 
 

@@ -20,12 +20,12 @@ sys.dont_write_bytecode = True
 import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
-TIMEOUT = 120               # of the test, not of a lease
+TIMEOUT = 300               # of the test, not of a lease
 JOBS, KILLS = 600, 2
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=20) as answer:
+    with urllib.request.urlopen(url, timeout=stage.PATIENCE) as answer:
         return json.loads(answer.read())
 
 

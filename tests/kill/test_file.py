@@ -34,7 +34,7 @@ def ask(url, body=None):
     """(status, JSON)"""
     data = None if body is None else json.dumps(body).encode()
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=60) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=stage.PATIENCE) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())
@@ -81,7 +81,7 @@ class Case:
         wait_until_ready(self.url)
         self.producer = Producer(self.url)
         self.producer.start()
-        self.producer.has_enough.wait(60)
+        self.producer.has_enough.wait(stage.PATIENCE)
 
     def end(self):
         code = self.server.end()
@@ -91,7 +91,7 @@ class Case:
 
 def is_refused(case, word):
     """Writes and readiness, each with 503 and a text that says why."""
-    case.producer.join(60)
+    case.producer.join(stage.PATIENCE)
     ready, text = ask(f'{case.url}/readyz')
     return (case.producer.refusal and case.producer.refusal[0] == 503
             and word in case.producer.refusal[1]['message'] and ready == 503

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
-TIMEOUT = 60                # of the test, not of a timer
+TIMEOUT = 180               # of the test, not of a timer
 SLEEP = {'workflow': 'nap', 'version': 1, 'steps': [{'sleep': 'a', 'for': '3s'}]}
 WAIT = {'workflow': 'ask', 'version': 1, 'steps': [{'wait': 'a', 'event': 'e', 'timeout': '3s'}]}
 LATER = {'workflow': 'later', 'version': 1, 'steps': [{'save_point': 'a'}]}

@@ -163,7 +163,7 @@ class Scene(stage.Scene):
 
     def wait_for_leases(self):
         """An abort does not wait for whoever was running; their leases end by themselves."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + stage.STUCK_SECONDS
         while time.monotonic() < deadline and self.store.ask(
                 'SELECT 1 FROM workflow.workflow_step WHERE locked_by IS NOT NULL LIMIT 1'):
             time.sleep(0.1)
