@@ -27,7 +27,7 @@ PATIENCE = 120              # for an answer: only who is stuck needs so long
 LEASE = '2s'
 STUCK_SECONDS = 180         # without a single piece of work finished: something is broken
 ENDS = 20                   # so often did a program end by itself: it will not get better
-OPENED = (b'listening', b'working')     # what a program says once it has opened what it works on
+OPENED = (b'listening', b'working', b'delivering')      # what a program says once it has opened what it works on
 
 
 def say(text):

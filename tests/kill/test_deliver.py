@@ -25,13 +25,13 @@ sys.dont_write_bytecode = True
 import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, post, say     # pylint: disable=wrong-import-position
 
-TIMEOUT = 150               # of the test, not of a request
+TIMEOUT = 300               # of the test, not of a request
 INSTANCES, EVENTS = (12, 40) if stage.IS_LONG else (5, 10)
 KILLS = 30 if stage.IS_LONG else 8
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=20) as answer:
+    with urllib.request.urlopen(url, timeout=stage.PATIENCE) as answer:
         return json.loads(answer.read())
 
 
@@ -89,17 +89,6 @@ def emit(url):
     return ids
 
 
-def wait_for_server(url):
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            get(f'{url}/v1/clock')
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise RuntimeError('the server did not start')
-
-
 def play(chance, receiver, delivering, url):
     """Until nothing waits; whoever is killed is started again."""
     deadline, kills = time.monotonic() + TIMEOUT, 0
@@ -120,7 +109,7 @@ def give_up(cairn, store, url):
     emit(url)
     try:
         subprocess.run([cairn, 'deliver', '--to', 'http://127.0.0.1:1/', '--url', store.url, '--lease', '1h', '--max-attempts', '1',
-                        '--until-idle', '-q'], timeout=60, check=False, stderr=subprocess.DEVNULL)
+                        '--until-idle', '-q'], timeout=TIMEOUT, check=False, stderr=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         pass
     return get(f'{url}/v1/outbox')['items'], len(get(f'{url}/v1/outbox?status=dead&limit=1000')['items'])
@@ -152,12 +141,13 @@ def main():
         receiver, port = Receiver(random.Random(seed + 1)), stage.free_port()
         url = f'http://127.0.0.1:{port}'
         server = stage.Process('serve', [cairn, 'serve', '--url', store.url, '--listen', f'127.0.0.1:{port}'], folder)
+        # The lease is far longer than a request takes: who stands still past the end of his may send what another has sent since.
         delivering = [stage.Process(f'deliver{number}', [
-            cairn, 'deliver', '--to', receiver.url, '--url', where, '--timeout', '2s', '--lease', '4s',
+            cairn, 'deliver', '--to', receiver.url, '--url', where, '--timeout', '2s', '--lease', '15s',
             '--max-attempts', '1000'], folder) for number, where in enumerate((store.url, url))]
         processes = [server] + delivering
         server.start()
-        wait_for_server(url)
+        stage.Scene.wait_for(server)
         ids = emit(url)
         play(chance, receiver, delivering, url)
         left = get(f'{url}/v1/outbox')['items']
@@ -167,6 +157,8 @@ def main():
         wrong = list(out_of_order(receiver.seen))
         checks.check('no event came out of order', wrong == [], wrong)
         checks.check('nothing was given up', get(f'{url}/v1/outbox?status=dead')['items'] == [], 'dead events')
+        for process in delivering:
+            stage.Scene.wait_for(process)       # who was killed last may not listen to a signal yet
         ends = [process.end() for process in delivering]
         checks.check('they end when they are asked to', ends == [0, 0], ends)
         waiting, dead = give_up(cairn, store, url)
