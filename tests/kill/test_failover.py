@@ -22,19 +22,21 @@ import time
 sys.dont_write_bytecode = True
 import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, Process, say     # pylint: disable=wrong-import-position
-from test_idle import wait_until_ready      # pylint: disable=wrong-import-position
 
 PRODUCERS = 4
 BEFORE = 200            # acknowledged before the first one dies, and as many after it
-PATIENCE = 120          # seconds without any progress: it will not come
+PATIENCE = 240          # seconds without any progress: it will not come
+ATTEMPTS = 100          # a lease that is lost costs one, and how many are lost is a matter of the machine
 BIN = next(iter(glob.glob('/usr/lib/postgresql/15/bin') + glob.glob('/usr/lib/postgresql/*/bin')), '')
-WORKFLOW = '''workflow: pair
+WORKFLOW = f'''workflow: pair
 version: 1
 steps:
   - step: one
     handler: pair.one
+    max_attempts: {ATTEMPTS}
   - step: two
     handler: pair.two
+    max_attempts: {ATTEMPTS}
 '''
 
 
@@ -52,17 +54,17 @@ class Pair:
         head, _, tail = self.first.url.rpartition('@')
         self.place, _, self.name = tail.partition('/')
         self.second_url = f'{head}@127.0.0.1:{self.port}/{self.name}'
-        self.url = f'{head}@{self.place},127.0.0.1:{self.port}/{self.name}?target_session_attrs=read-write&connect_timeout=2'
+        self.url = f'{head}@{self.place},127.0.0.1:{self.port}/{self.name}?target_session_attrs=read-write&connect_timeout=30'
         pg('pg_basebackup', '-d', self.first.url, '-D', self.data, '-R', '-X', 'stream', '-c', 'fast')
         options = f"-p {self.port} -k {self.data} -c synchronous_standby_names=''"
-        pg('pg_ctl', '-D', self.data, '-l', os.path.join(self.data, 'log'), '-w', '-t', '60', '-o', options, 'start')
+        pg('pg_ctl', '-D', self.data, '-l', os.path.join(self.data, 'log'), '-w', '-t', '300', '-o', options, 'start')
         self.first.ask("ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.first.ask('SELECT pg_reload_conf()')
         wait_for(lambda: self.first.ask('SELECT sync_state FROM pg_stat_replication') == [('sync',)], 'the standby')
 
     def fail_over(self):
         pg('pg_ctl', '-D', os.path.join(self.first.folder, 'data'), '-m', 'immediate', '-w', 'stop')
-        pg('pg_ctl', '-D', self.data, '-w', '-t', '60', 'promote')
+        pg('pg_ctl', '-D', self.data, '-w', '-t', '300', 'promote')
         self.first.url = self.second_url        # ask() asks the one that is left
 
     def stop(self):
@@ -91,7 +93,7 @@ class Producer(threading.Thread):
         while not self.enough.is_set():
             count = len(self.acknowledged)
             key = f'{self.number}:{count}'
-            body = {'type': 'mail.v1', 'payload': {}, 'key': key} if count % 4 else {'workflow': 'pair', 'key': key}
+            body = {'type': 'mail.v1', 'payload': {}, 'key': key, 'max_attempts': ATTEMPTS} if count % 4 else {'workflow': 'pair', 'key': key}
             while not self.enough.is_set():
                 try:
                     stage.post(f'{self.url}/v1/{"jobs" if count % 4 else "instances"}', body)
@@ -122,8 +124,8 @@ def play(checks, pair, cairn, folder, processes):
     def begin(name, *words):
         processes.append(Process(name, [cairn, *words], folder))
         processes[-1].start()
+        stage.Scene.wait_for(processes[-1])     # who finds no database when it starts may end
     begin('server', 'serve', '--url', pair.url, '--listen', url.partition('//')[2])
-    wait_until_ready(url)
     stage.post(f'{url}/v1/workflows', WORKFLOW)
     begin('worker-http', 'work', '--url', url, '--lease', stage.LEASE, *handlers)
     begin('worker-store', 'work', '--url', pair.url, '--lease', stage.LEASE, *handlers)

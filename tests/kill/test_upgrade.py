@@ -20,7 +20,6 @@ sys.dont_write_bytecode = True
 import scene as stage       # pylint: disable=wrong-import-position
 from scene import Checks, Process, say     # pylint: disable=wrong-import-position
 from test_failover import Producer, WORKFLOW, count, ended, wait_for   # pylint: disable=wrong-import-position
-from test_idle import wait_until_ready      # pylint: disable=wrong-import-position
 
 EACH = 200          # acknowledged in each stage
 HANDLERS = [word for name in ('mail.v1', 'pair.one', 'pair.two') for word in ('--handle', f'{name}=cat')]
@@ -36,7 +35,7 @@ class Side:
                           Process(f'{name}-worker', [program, 'work', '--url', store.url, '--lease', stage.LEASE, *HANDLERS], folder)]
         for process in self.processes:
             process.start()
-            wait_until_ready(self.url)      # the first one makes the tables
+            stage.Scene.wait_for(process)       # the first one makes the tables
 
     def gone(self):
         return [it.name for it in self.processes if it.popen.poll() is not None]
