@@ -25,23 +25,31 @@ from test_file import ask       # pylint: disable=wrong-import-position
 from test_idle import wait_until_ready      # pylint: disable=wrong-import-position
 
 ROUNDS = int(os.environ.get('CAIRN_FREEZE_ROUNDS', '1'))
-BOUND = 50          # seconds: far above retry_ms (10 s), far below "as long as it lasts"
+BOUND = 120         # seconds: far above retry_ms (10 s), far below "as long as it lasts"
 PRODUCERS = 4
 LEAST = 20
 
 
+def state_of(pid):
+    """Its state and its parent; nothing if it has gone."""
+    try:
+        with open(f'/proc/{pid}/stat', encoding='utf-8') as text:
+            state, parent = text.read().rpartition(')')[2].split()[:2]
+            return state, int(parent)
+    except OSError:
+        return None, None
+
+
 def children(pid):
     """Of the postmaster: all its processes are direct children."""
-    found = []
-    for name in os.listdir('/proc'):
-        if name.isdigit():
-            try:
-                with open(f'/proc/{name}/stat', encoding='utf-8') as text:
-                    if int(text.read().rpartition(')')[2].split()[1]) == pid:
-                        found.append(int(name))
-            except OSError:
-                pass
-    return found
+    return [int(name) for name in os.listdir('/proc') if name.isdigit() and state_of(name)[1] == pid]
+
+
+def halt(pid):
+    """A signal that is sent has not arrived yet."""
+    os.kill(pid, signal.SIGSTOP)
+    while state_of(pid)[0] not in ('T', 'Z', None):
+        time.sleep(0.01)
 
 
 class Frozen:
@@ -54,10 +62,11 @@ class Frozen:
         self.stopped = []
 
     def __enter__(self):
-        os.kill(self.postmaster, signal.SIGSTOP)        # first, so that it starts nobody else
-        self.stopped = [self.postmaster] + children(self.postmaster)
-        for pid in self.stopped[1:]:
-            os.kill(pid, signal.SIGSTOP)
+        self.stopped.append(self.postmaster)
+        halt(self.postmaster)       # first, so that it starts nobody else
+        for pid in children(self.postmaster):
+            self.stopped.append(pid)
+            halt(pid)
         return self
 
     def __exit__(self, *_):
