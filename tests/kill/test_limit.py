@@ -65,7 +65,7 @@ echo "\\"$group\\""
 
 
 class Scene(stage.Scene):
-    lease = '5s'        # on a slow machine, too, a worker is heard of while its handlers run
+    lease = '15s'       # on a slow machine, too, a worker is heard of while its handlers run, though its server has to start anew
 
     def __init__(self, cairn, kind):
         self.cairn, self.planned = cairn, KILLS
