@@ -15,14 +15,14 @@ cairn: killing the handlers
 "status":"pending"
 "attempt":0
 # A cancelled job has its command ended.
-$ cairn work --lease 300ms --concurrency 1 --handle 'slow.v1=trap "echo told > told; exit 1" TERM; echo > started; sleep 1000 & wait' & worker=$!; read < started; cairn job cancel $b >/dev/null; while ! grep -q told told 2>/dev/null; do sleep 0.1; done; kill -INT $worker; wait $worker
+$ cairn work --lease 6s --concurrency 1 --handle 'slow.v1=trap "echo told > told; exit 1" TERM; echo > started; sleep 1000 & wait' & worker=$!; read < started; cairn job cancel $b >/dev/null; while ! grep -q told told 2>/dev/null; do sleep 0.1; done; kill -INT $worker; wait $worker
 ! cairn: working on <url>: slow.v1; up to 1 at the same time
 ! cairn: stopping: handlers may finish; a second signal kills them
 $ cairn job show $b -o json | grep -o '"status":"[a-z]*"'
 "status":"cancelled"
 # What the shell has started may still put things in order when the shell itself has gone.
 $ cairn job retry $b >/dev/null
-$ cairn work --lease 300ms --concurrency 1 --handle 'slow.v1=exec 2>/dev/null; (trap "sleep 0.5; echo tidy > tidy; exit" TERM; echo > started; while :; do sleep 0.1; done) & wait' & worker=$!; read < started; cairn job cancel $b >/dev/null; kill -INT $worker; wait $worker
+$ cairn work --lease 6s --concurrency 1 --handle 'slow.v1=exec 2>/dev/null; (trap "sleep 0.5; echo tidy > tidy; exit" TERM; echo > started; while :; do sleep 0.1; done) & wait' & worker=$!; read < started; cairn job cancel $b >/dev/null; kill -INT $worker; wait $worker
 ! cairn: working on <url>: slow.v1; up to 1 at the same time
 ! cairn: stopping: handlers may finish; a second signal kills them
 $ cat tidy
