@@ -26,6 +26,7 @@ IS_LONG = bool(os.environ.get('CAIRN_TEST_LONG'))      # ./test --long
 PATIENCE = 120              # for an answer: only who is stuck needs so long
 LEASE = '2s'
 STUCK_SECONDS = 180         # without a single piece of work finished: something is broken
+SETTLE_SECONDS = 0.5        # until what was under way to the store has arrived
 ENDS = 20                   # so often did a program end by itself: it will not get better
 OPENED = (b'listening', b'working', b'delivering')      # what a program says once it has opened what it works on
 
@@ -243,10 +244,11 @@ class Scene:
         while (finished := self.count_finished()) != self.goal and time.monotonic() < deadline:
             if finished is not None:
                 self.heard(finished)        # who starts work must not wait for us, or there is none to hold
-            worker.look_after()
+            for process in self.processes:
+                process.look_after()        # without its server a worker holds nothing
             worker.popen.send_signal(signal.SIGSTOP)
             held = self.held_by(worker)
-            time.sleep(self.store.poll_seconds)
+            time.sleep(SETTLE_SECONDS)
             if held & self.held_by(worker):
                 return
             worker.popen.send_signal(signal.SIGCONT)
@@ -263,7 +265,7 @@ class Scene:
             now_finished = self.count_finished()
             if now_finished is not None and now_finished != finished:
                 finished, moved = now_finished, time.monotonic()
-            if not tell(finished) or any(len(process.ended) > ENDS for process in self.processes):
+            if not tell(finished) or len(self.strange_ends()) > ENDS:
                 break
             while plan and plan[0][0] <= finished:
                 time.sleep(pauses.pop())        # anywhere in what it is just doing
