@@ -499,6 +499,12 @@ TEST(few_callers_do_not_wait_for_the_commit_of_another)
     rig_done(&rig);
 }
 
+/* However long the test takes, the other one does not go meanwhile. */
+static void meet_another(struct rig *rig)
+{
+    rig->engine->store->met_us = clock_monotonic_us(&rig->engine->clock) + 3600 * US_PER_SEC;
+}
+
 TEST(a_process_that_has_met_another_one_commits_one_batch_at_a_time)
 {
     struct rig rig;
@@ -507,7 +513,7 @@ TEST(a_process_that_has_met_another_one_commits_one_batch_at_a_time)
     rig.engine->gathering.wanted = 0;
     rig_run(&rig);
 
-    rig.engine->store->met_us = clock_monotonic_us(&rig.engine->clock);
+    meet_another(&rig);
     for (size_t count = 2; count <= 3; count++) {
         struct meanwhile met = commit_beside(&rig, count);
         CHECK(!met.may_begin && !met.may_begin_with_much, "a batch begins beside %zu", count);
@@ -518,7 +524,8 @@ TEST(a_process_that_has_met_another_one_commits_one_batch_at_a_time)
         rig_run(&rig);
     }
 
-    rig.engine->store->met_us -= US_PER_SEC; /* the other one has gone */
+    rig.engine->store->met_us =
+        clock_monotonic_us(&rig.engine->clock) - US_PER_SEC; /* it has gone */
     CHECK(commit_beside(&rig, 3).may_begin_with_much, "the second committer stays away");
     rig.engine->gathering.wanted = 0;
     rig_run(&rig);
@@ -541,7 +548,7 @@ TEST(a_batch_that_ends_beside_another_does_not_let_the_next_begin)
     struct request *last;
     rig_init(&rig, 1000);
     struct gathering *gathering = &rig.engine->gathering;
-    rig.engine->store->met_us = clock_monotonic_us(&rig.engine->clock);
+    meet_another(&rig);
     gathering->at_work = 1;
     commit_beside(&rig, 3);
     CHECK(gathering->wanted == SIZE_MAX, "the next batch waits for %zu rows",
