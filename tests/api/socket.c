@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 20, ARGS_MAX = 24 };
+enum { PATIENCE_S = 120, ARGS_MAX = 24 };
 
 /* Starts the program with its standard error in a pipe. */
 static pid_t spawn(const char *const *options, int *ret_fd)

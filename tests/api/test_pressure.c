@@ -177,7 +177,7 @@ static bool drip_until_dropped(int *clients, int count, const char *text)
             }
         }
         if (left > 0)
-            poll(&wait, 1, 50); /* the pace; the last client that is held may end it early */
+            poll(&wait, 1, 200); /* the pace; the last client that is held may end it early */
     }
     return left == 0;
 }
