@@ -224,7 +224,7 @@ func start(t *testing.T, db *cairn.Engine, app *cairn.App, config cairn.WorkerCo
 
 func within(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(background, time.Minute)
+	ctx, cancel := context.WithTimeout(background, 5*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -58,7 +58,7 @@ def serve(store: str, *options: str) -> Iterator[str]:
         yield address.group(0)
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(120)
         server.stderr.close()
 
 

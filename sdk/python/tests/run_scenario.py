@@ -221,7 +221,7 @@ class Story:
 
     def do_result(self, action):
         try:
-            result = self.named[action["result"]].result(timeout=10)
+            result = self.named[action["result"]].result(timeout=60)
         except cairn.Ended as ended:
             status = type(ended).__name__.replace("Job", "").replace("Instance", "").lower()
             if status != action.get("error"):

@@ -14,7 +14,7 @@ import cairn
 import cairn.aio
 from cairn._handles import InstanceHandle, JobHandle
 
-LONG = 30
+LONG = 120
 T = TypeVar("T")
 
 

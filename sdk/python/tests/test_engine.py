@@ -128,7 +128,7 @@ def test_a_wait_is_ended_by_another_engine(url: str) -> None:
     with cairn.open(url) as db:
         job = db.enqueue("mail.v1")
         with threading_after(job.cancel):
-            assert job.wait(timeout=20).status == "cancelled"
+            assert job.wait(timeout=60).status == "cancelled"
 
 
 class threading_after:
@@ -174,13 +174,13 @@ def test_control(db: cairn.Engine) -> None:
     trip.resume()
     trip.cancel(by="ann", reason="ill")
     with pytest.raises(cairn.InstanceCancelled) as caught:
-        trip.result(timeout=5)
+        trip.result(timeout=60)
     assert caught.value.instance.id == trip.id
     trip.restart()
     assert trip.status() == "running" and trip.get().generation == 2
     trip.abort(by="ann", reason="ill")
     with pytest.raises(cairn.InstanceAborted):
-        trip.result(timeout=5)
+        trip.result(timeout=60)
     assert "workflow_aborted" in [event.type for event in trip.events()]
     with pytest.raises(cairn.WrongState):
         trip.signal("x")
@@ -194,7 +194,7 @@ def test_signals_and_decisions(db: cairn.Engine) -> None:
     assert (sent.id, sent.existing, sent.taken) == ("s1", False, True)
     assert pay.signal("paid", {"amount": 1}, id="s1").existing
     pay.confirm("approval", by="ann", comment="ok")
-    assert pay.result(timeout=5) is not None
+    assert pay.result(timeout=60) is not None
     with pytest.raises(cairn.WrongState):
         pay.reject("approval", by="ann")
 
@@ -314,9 +314,9 @@ def test_events_are_followed_until_the_engine_is_closed(url: str) -> None:
     thread = threading.Thread(target=follow)
     thread.start()
     job = db.enqueue("mail.v1")
-    assert has_seen.wait(20)
+    assert has_seen.wait(60)
     db.close()
-    thread.join(20)
+    thread.join(60)
     assert not thread.is_alive() and seen == [job.id]
 
 
@@ -394,7 +394,7 @@ def test_closing_ends_waits(url: str) -> None:
     thread.start()
     job.get()
     db.close()
-    thread.join(20)
+    thread.join(60)
     assert not thread.is_alive() and isinstance(errors[0], cairn.Closed)
 
 
@@ -469,7 +469,7 @@ def test_a_codec_of_ones_own(url: str) -> None:
         job = db.enqueue("double.v1", 21)
         assert db.call("GET", f"/v1/jobs/{job.id}")[1]["payload"] == base64.b64encode(b"21").decode()
         db.work(app, until_idle=True)
-        assert job.get().payload == 21 and job.result(timeout=5) == 42
+        assert job.get().payload == 21 and job.result(timeout=60) == 42
 
 
 @dataclass
@@ -486,9 +486,9 @@ def test_results_are_decoded_by_annotation(db: cairn.Engine) -> None:
 
     job = db.enqueue(order, 7)
     db.work(app, until_idle=True)
-    assert job.result(timeout=5) == Order(7)
-    assert db.job(job.id, Order).result(timeout=5) == Order(7)
-    assert db.job(job.id).result(timeout=5) == {"id": 7}
+    assert job.result(timeout=60) == Order(7)
+    assert db.job(job.id, Order).result(timeout=60) == Order(7)
+    assert db.job(job.id).result(timeout=60) == {"id": 7}
 
 
 def openapi() -> Any:

@@ -14,7 +14,7 @@ import pytest
 
 import cairn
 
-LONG = 30
+LONG = 120
 
 
 @pytest.fixture
@@ -290,7 +290,7 @@ def test_a_compensation_that_cannot_be_is_refused(db: cairn.Engine, app: cairn.A
 
     run = db.start(order)
     work(db, app)
-    assert run.result(timeout=10) == "refused"
+    assert run.result(timeout=LONG) == "refused"
 
 
 def test_jobs_and_instances_are_started_once(db: cairn.Engine, app: cairn.App) -> None:

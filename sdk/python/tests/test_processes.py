@@ -16,7 +16,7 @@ import pytest
 
 import cairn
 
-LONG = 60
+LONG = 120
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import cairn
 
-LONG = 30  # seconds; no test waits so long unless it fails
+LONG = 120  # seconds; no test waits so long unless it fails
 
 
 @pytest.fixture
