@@ -25,6 +25,7 @@ import cairn
 
 ROOT = Path(__file__).parents[3]
 LONG = 120  # seconds until a test that makes no progress has failed
+LEASE = "5s"  # a process of many threads, or of a thousand coroutines, extends its leases in time, on a slow machine, too
 IS_LONG = bool(os.environ.get("CAIRN_TEST_LONG"))
 MORE = 12 if IS_LONG else 1
 
@@ -77,7 +78,7 @@ async def crowd(task: cairn.Task, size: int) -> list:
     note("end", task.id)
     return [size, os.getpid()]
 
-@app.function("steps")
+@app.function("steps", max_attempts=1000)
 def steps(ctx: cairn.Context, n: int) -> int:
     a = ctx.step("a", lambda: n)
     ctx.sleep("1ms")
@@ -343,8 +344,8 @@ def test_four_processes_of_eight_threads(request: pytest.FixtureRequest, tmp_pat
     else:
         url, restart = request.getfixturevalue("sqlite_url"), lambda: None
     with cairn.open(url, retry=LONG) as db:
-        db.deploy('{"function": "steps", "version": 1, "dlq": false, "max_attempts": 3}')
-        scene = Scene(tmp_path, db, url, PROCESSES, THREADS, "1s")
+        db.deploy('{"function": "steps", "version": 1, "dlq": false, "max_attempts": 1000}')
+        scene = Scene(tmp_path, db, url, PROCESSES, THREADS, LEASE)
         try:
             scene.cancel(scene.enqueue(["sync.v1", "async.v1"], JOBS // 2)[:20], is_alone=False)
             stays = scene.enqueue(["stay.v1"], STAYS)
@@ -376,7 +377,7 @@ CROWD_KILLS = 6 * MORE
 def test_a_thousand_coroutines_in_one_process(own_server: Server, tmp_path: Path) -> None:
     url = own_server.url
     with cairn.open(url, retry=LONG) as db:
-        scene = Scene(tmp_path, db, url, 1, CROWD, "1500ms")
+        scene = Scene(tmp_path, db, url, 1, CROWD, LEASE)
         try:
             specs = [cairn.JobSpec("crowd.v1", CROWD, key=f"crowd-{n}", max_attempts=1000) for n in range(CROWD)]
             crowd = {job.id: CROWD for job in db.enqueue_many(specs)}
