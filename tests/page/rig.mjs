@@ -19,7 +19,7 @@ const { chromium } = modules("playwright-core");
 export const axeSource = () => readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
 
 /** On a busy machine everything takes its time; nothing here asserts how long. */
-export const PATIENCE = Number(process.env.CAIRN_PAGE_PATIENCE ?? 60_000);
+export const PATIENCE = Number(process.env.CAIRN_PAGE_PATIENCE ?? 120_000);
 const BASE = process.env.CAIRN_PAGE_BASE ?? "";
 /** By the clock that the page counts its requests with, a second passes so many times faster: tests go from screen to screen quicker than people do. */
 const HASTE = 40;
