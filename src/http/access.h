@@ -41,6 +41,10 @@ unsigned tokens_roles(const struct tokens *tokens, const char *secret, const cha
 /* The word of the greatest of some roles. */
 const char *access_role_name(unsigned roles);
 
+/* All their words, as "produce or operate". */
+enum { ROLES_TEXT = 64 };
+void access_role_names(unsigned roles, const char *between, char ret_names[ROLES_TEXT]);
+
 /* Without tokens only this machine is trusted, and a browser on it can be made to send requests
  * by any page it shows.  Whether the headers (NULL: not sent) could not have come from such a
  * page: the host is named as a loopback address, and the page is our own. */

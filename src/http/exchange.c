@@ -173,6 +173,18 @@ static const char *find_secret(struct exchange *exchange)
     return is_bearer ? words + 7 + strspn(words + 7, " ") : NULL;
 }
 
+/* Says which role the token has and which would do: who is refused can then ask for the right token. */
+static void refuse_role(struct exchange *exchange, unsigned roles, unsigned needed)
+{
+    const char *name = exchange->caller;
+    char has[ROLES_TEXT], needs[ROLES_TEXT];
+    access_role_names(roles, " and ", has);
+    access_role_names(needed, " or ", needs);
+    fail(&exchange->refusal, CAIRN_E_FORBIDDEN,
+         "the token%s%s%s has the role %s, which does not allow this; it needs %s",
+         name ? " \"" : "", name ? name : "", name ? "\"" : "", has, needs);
+}
+
 static void check_access(struct exchange *exchange, const char *method)
 {
     cairn_error *refusal = &exchange->refusal;
@@ -195,7 +207,7 @@ static void check_access(struct exchange *exchange, const char *method)
         fail(refusal, CAIRN_E_UNAUTHORIZED, secret ? "the token is unknown" : "no token");
         fail_hint(refusal, CAIRN_E_UNAUTHORIZED, "send the header Authorization: Bearer TOKEN");
     } else if (!(roles & needed)) {
-        fail(refusal, CAIRN_E_FORBIDDEN, "the token's role does not allow this");
+        refuse_role(exchange, roles, needed);
     }
 }
 

@@ -42,6 +42,16 @@ unsigned access_role_find(const char *name)
     return 0;
 }
 
+void access_role_names(unsigned wanted, const char *between, char ret_names[ROLES_TEXT])
+{
+    size_t used = 0;
+    ret_names[0] = '\0';
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (wanted & roles[i].role)
+            used += (size_t)snprintf(ret_names + used, ROLES_TEXT - used, "%s%s",
+                                     used ? between : "", roles[i].name);
+}
+
 static cairn_code add_token(struct tokens *tokens, const char *secret, unsigned role,
                             const char *name, cairn_error *reterr)
 {

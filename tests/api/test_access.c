@@ -52,6 +52,28 @@ TEST(a_token_says_who_calls)
     server_stop(&server);
 }
 
+TEST(a_refusal_says_which_role_is_there_and_which_is_needed)
+{
+    static const char tokens[] =
+        "operate oooooooo the operator\nview vvvvvvvv the page\nwork wwwwwwww\n"
+        "view dddddddd both\nwork dddddddd both\n";
+    static const char body[] = "{\"type\":\"a\"}";
+    struct server server =
+        server_start((const char *[]){"--token-file", write_file(tokens, 0600), NULL});
+    struct reply reply =
+        request(&server, "POST", "/v1/jobs", "Authorization: Bearer vvvvvvvv\r\n", body);
+    check_says(&reply, "\"the token \\\"the page\\\" has the role view, which does not allow "
+                       "this; it needs produce or operate\"");
+    check_says_not(&reply, "vvvvvvvv");
+    reply = request(&server, "POST", "/v1/purge", "Authorization: Bearer wwwwwwww\r\n", "{}");
+    check_says(&reply,
+               "\"the token has the role work, which does not allow this; it needs operate\"");
+    reply = request(&server, "POST", "/v1/purge", "Authorization: Bearer dddddddd\r\n", "{}");
+    check_says(&reply, "\"the token \\\"both\\\" has the role view and work, which");
+
+    server_stop(&server);
+}
+
 /* The id in the answer to a call of the operator. */
 static const char *ask_id(const struct server *server, const char *target, const char *body,
                           char id[40])
