@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/call.h"
 #include "cli/log.h"
@@ -23,6 +24,9 @@
 
 /* File descriptors that are not connections: the store's, the log's, the threads'. */
 enum { SPARE_FILES = 64 };
+
+/* How often the certificate's end is looked at. */
+enum { DAY_S = 86400 };
 
 /* A server of a server would only add a hop and hide the tokens of the one behind. */
 static bool is_store_url(const char *url)
@@ -104,6 +108,31 @@ static cairn_code load_certificate(const struct serving *serving, cairn_error *r
                               : CAIRN_OK;
 }
 
+/* A renewal that failed is not noticed otherwise before clients refuse the certificate. */
+static void tell_certificate(const struct serving *serving)
+{
+    if (!serving->cert_file)
+        return;
+    struct tls_life life = tls_life();
+    time_t now = time(NULL);
+    bool is_early = now < life.begins_at;
+    char at[INSTANT_TEXT];
+    const struct log_fact facts[] = {{.name = "file", .text = serving->cert_file},
+                                     {.name = is_early ? "begins_at" : "ends_at", .text = at},
+                                     {.name = NULL}};
+    if (!is_early && now < life.warns_at)
+        return;
+    instant_format((is_early ? life.begins_at : life.ends_at) * (int64_t)1000000, at);
+    log_tell(&serving->log, LEVEL_WARNING, is_early ? "certificate_early" : "certificate_ends",
+             facts, "certificate \"%s\" %s %s%s", serving->cert_file,
+             is_early              ? "is not valid before"
+             : life.ends_at <= now ? "ended at"
+                                   : "ends at",
+             at,
+             is_early ? ": clients refuse it until then"
+                      : ": renew it, and send SIGHUP to the server");
+}
+
 static bool tell_reload(const struct log *log, cairn_code code, const cairn_error *error)
 {
     if (code)
@@ -124,6 +153,7 @@ static void reload(const struct serving *serving)
                  serving->token_file || serving->cert_file
                      ? "read tokens and certificate again"
                      : "SIGHUP: there is neither a token file nor a certificate to read again");
+    tell_certificate(serving);
 }
 
 /* The terminal of a server that was started from one has been closed: SIGHUP means that, too. */
@@ -138,9 +168,12 @@ static void wait_for_stop(const struct serving *serving)
     sigset_t set;
     own_signals(&set);
     for (;;) {
-        int signal = sigwaitinfo(&set, NULL);
+        const struct timespec day = {.tv_sec = DAY_S};
+        int signal = sigtimedwait(&set, NULL, &day);
         if (signal == SIGHUP && !is_hangup(serving))
             reload(serving);
+        else if (signal < 0 && errno == EAGAIN)
+            tell_certificate(serving);
         else if (signal > 0 || errno != EINTR)
             break;
     }
@@ -231,6 +264,7 @@ static int serve(struct serving *serving, const cairn_open_options *open, const 
     }
     snprintf(url, sizeof url, "%s://%s", config->is_tls ? "https" : "http", where);
     tell_started(serving, url, cairn_url(config->engine), open->virtual_clock);
+    tell_certificate(serving);
     wait_for_stop(serving);
     log_tell(&serving->log, LEVEL_INFO, "stopping", NULL, "stopping");
     http_quiesce(serving->http);

@@ -12,11 +12,12 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { PEM_MAX = 256 * 1024, CHAIN_MAX = 16 };
+enum { PEM_MAX = 256 * 1024, CHAIN_MAX = 16, WARN_S = 21 * 86400 };
 
 /* Two files as they were read. */
 struct pair {
     gnutls_datum_t cert, key;
+    struct tls_life life;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -83,17 +84,52 @@ static cairn_code check_pair(const struct pair *pair, const char *cert_path,
                 key_path, gnutls_strerror(why));
 }
 
+/* Of the certificate and of those behind it: a client refuses all of them for one that has ended.
+ * Who renews does so when a third of the time is left, or 30 days. */
+static cairn_code find_life(struct pair *pair, cairn_error *reterr)
+{
+    gnutls_x509_crt_t *chain = NULL;
+    unsigned count = 0;
+    struct tls_life *life = &pair->life;
+    if (gnutls_x509_crt_list_import2(&chain, &count, &pair->cert, GNUTLS_X509_FMT_PEM, 0) < 0)
+        return fail_memory(reterr); /* check_pair() has read it */
+    for (unsigned i = 0; i < count; i++) {
+        time_t begins_at = gnutls_x509_crt_get_activation_time(chain[i]);
+        time_t ends_at = gnutls_x509_crt_get_expiration_time(chain[i]);
+        if (i == 0 || begins_at > life->begins_at)
+            life->begins_at = begins_at;
+        time_t little = (ends_at - begins_at) / 4;
+        time_t warns_at = ends_at - (little < WARN_S ? little : WARN_S);
+        if (i == 0 || warns_at < life->warns_at) {
+            life->warns_at = warns_at;
+            life->ends_at = ends_at;
+        }
+        gnutls_x509_crt_deinit(chain[i]);
+    }
+    gnutls_free(chain);
+    return CAIRN_OK;
+}
+
 cairn_code tls_load(const char *cert_path, const char *key_path, cairn_error *reterr)
 {
     cleanup(pair_done) struct pair pair = {0};
     TRY(read_pair(cert_path, key_path, &pair, reterr));
     TRY(check_pair(&pair, cert_path, key_path, reterr));
+    TRY(find_life(&pair, reterr));
     pthread_mutex_lock(&lock);
     struct pair before = shown;
     shown = pair;
     pthread_mutex_unlock(&lock);
     pair = before;
     return CAIRN_OK;
+}
+
+struct tls_life tls_life(void)
+{
+    pthread_mutex_lock(&lock);
+    struct tls_life life = shown.life;
+    pthread_mutex_unlock(&lock);
+    return life;
 }
 
 void tls_unload(void)

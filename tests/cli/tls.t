@@ -28,6 +28,9 @@ $ kill $server; wait $server; serve old
 $ CAIRN_CA_FILE=ca.pem cairn job list --url $https 2>&1 | tail -n 2
     SSL certificate problem: certificate has expired
     its certificate must be valid now, for this host, and signed by an authority of this system or of the file that CAIRN_CA_FILE names
+# The log says so, and warns of one that ends soon or begins later.
+$ grep -c 'warning certificate "old.pem" ended at .*Z: renew it, and send SIGHUP to the server' log
+1
 # After SIGHUP the certificate is the new one, and who was connected stays so.
 $ (echo 'GET /healthz HTTP/1.1'; echo 'Host: localhost'; echo; until [ -e renewed ]; do sleep 0.05; done; echo 'GET /healthz HTTP/1.1'; echo 'Host: localhost'; echo 'Connection: close'; echo) | sed -u 's/$/\r/' | openssl s_client -quiet -connect ${https#https://} >answers 2>/dev/null & client=$!
 $ until grep -q 200 answers 2>/dev/null; do sleep 0.05; done; cp good.pem old.pem; cp good.key old.key; kill -HUP $server; until grep -q 'read tokens and certificate again' log; do sleep 0.05; done
@@ -35,8 +38,26 @@ $ CAIRN_CA_FILE=ca.pem cairn job list --url $https -o ids | wc -l
 1
 $ touch renewed; wait $client; grep -c 'HTTP/1.1 200' answers
 2
+$ printf '[ca]\ndefault_ca=c\n[c]\ndatabase=index\nserial=serial\nnew_certs_dir=.\ndefault_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n' >ca.conf; touch index; echo 01 >serial
+$ dated() { openssl ca -batch -notext -config ca.conf -cert ca.pem -keyfile ca.key -in good.csr -out $1.pem -startdate $(date -u -d "$2" +%Y%m%d%H%M%SZ) -enddate $(date -u -d "$3" +%Y%m%d%H%M%SZ) 2>/dev/null; cp good.key $1.key; : >index; }
+$ dated soon '-70 days' '20 days'; dated short '-1 day' '2 days'; dated later '1 day' '90 days'
+$ renew() { cp $1 old.pem; before=$(wc -l <log); kill -HUP $server; until tail -n +$((before + 1)) log | grep -q "$2"; do sleep 0.05; done; tail -n +$((before + 1)) log | sed 's/^[^ ]* //'; }
+$ renew soon.pem ends
+info read tokens and certificate again
+warning certificate "old.pem" ends at <time>: renew it, and send SIGHUP to the server
+$ renew later.pem valid
+info read tokens and certificate again
+warning certificate "old.pem" is not valid before <time>: clients refuse it until then
+# One that lives for three days has enough left after one of them; the second one in the file has not.
+$ renew short.pem again
+info read tokens and certificate again
+$ cat soon.pem >>short.pem; renew short.pem ends
+info read tokens and certificate again
+warning certificate "old.pem" ends at <time>: renew it, and send SIGHUP to the server
+$ grep -c warning log
+4
 # A pair that does not fit changes nothing.
-$ cp wrong.key old.key; kill -HUP $server; until grep -q stays log; do sleep 0.05; done; grep -o 'certificate "old.pem".*' log
+$ cp wrong.key old.key; kill -HUP $server; until grep -q stays log; do sleep 0.05; done; grep -o 'certificate "old.pem" and.*' log
 certificate "old.pem" and private key "old.key" cannot be used: The certificate and the given key do not match.; what was read before stays
 $ CAIRN_CA_FILE=ca.pem cairn job list --url $https -o ids | wc -l
 1
