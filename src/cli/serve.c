@@ -136,8 +136,9 @@ static void tell_certificate(const struct serving *serving)
 static bool tell_reload(const struct log *log, cairn_code code, const cairn_error *error)
 {
     if (code)
-        log_tell(log, LEVEL_ERROR, "reload_failed", NULL, "%s; what was read before stays",
-                 error->message);
+        log_tell(log, LEVEL_ERROR, "reload_failed", NULL,
+                 "%s; what was read before stays%s%s%s", error->message,
+                 *error->hint ? " (" : "", error->hint, *error->hint ? ")" : "");
     return code == CAIRN_OK;
 }
 

@@ -68,7 +68,7 @@ $ CAIRN_TOKEN=$token cairn job list --url $http -o ids
 [1]
 $ CAIRN_TOKEN=$new cairn job list --url $http -o ids >/dev/null
 $ chmod 644 tokens; kill -HUP $server; until grep -q 'stays' log; do sleep 0.05; done; cut -d' ' -f2- log | grep stays
-error token file "tokens" can be read by every user; what was read before stays
+error token file "tokens" can be read by every user; what was read before stays (chmod 600 tokens)
 $ CAIRN_TOKEN=$new cairn job list --url $http -o ids >/dev/null
 # Without its last token a server lets nobody in, but does not start.
 $ chmod 600 tokens; sed -i '/^#/!d' tokens; kill -HUP $server; until [ $(grep -c 'read tokens' log) = 2 ]; do sleep 0.05; done
