@@ -60,7 +60,8 @@ static void reject_unknown(size_t kind, const char *part, struct answer *ret_ans
     buf_printf(&message, "%s \"%s\" does not exist: no id begins with it%s", kinds[kind].noun,
                part, is_end ? ", and none of the newest 20,000 ends with it" : "");
     reject(ret_answer, 404, "not_found", &message,
-           "give the id, 4 or more characters of its beginning, or its last 8 characters");
+           "give the id, 4 or more characters of its beginning, or, of the newest 20,000, its "
+           "last 8");
 }
 
 static void reject_several(size_t kind, const char *part, const json_t *ids,

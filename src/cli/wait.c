@@ -118,6 +118,8 @@ static int find_row(struct wait *wait, int64_t left_us, struct answer *ret_answe
         TRY(read_row(wait, left_us, ret_answer));
         if (ret_answer->status == 404) {
             say_error("there is no instance or job %s", wait->id);
+            if (*text_of(ret_answer->tree, "hint"))
+                say_more("%s", text_of(ret_answer->tree, "hint"));
             return EXIT_NO;
         }
     }

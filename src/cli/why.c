@@ -56,6 +56,8 @@ int why_read(cairn_engine *engine, const char *id, struct why *ret_why)
     }
     if (answer->status == 404) {
         say_error("there is no instance or job %s", id);
+        if (*text_of(answer->tree, "hint"))
+            say_more("%s", text_of(answer->tree, "hint"));
         return EXIT_NO;
     }
     return answer->status >= 400 ? say_rejected(answer) : take(ret_why, is_job);

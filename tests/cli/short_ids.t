@@ -40,19 +40,24 @@ $ cairn pause ${a:0:4} $(end $b) -o json 2>/dev/null | grep -o '"code":"[a-z]*"\
 "status":"paused"
 $ cairn resume ffffffff
 ! cairn: instance "ffffffff" does not exist: no id begins with it, and none of the newest 20,000 ends with it
-!     give the id, 4 or more characters of its beginning, or its last 8 characters
+!     give the id, 4 or more characters of its beginning, or, of the newest 20,000, its last 8
 [1]
 $ cairn job show ffff0
 ! cairn: job "ffff0" does not exist: no id begins with it
-!     give the id, 4 or more characters of its beginning, or its last 8 characters
+!     give the id, 4 or more characters of its beginning, or, of the newest 20,000, its last 8
 [1]
 $ cairn show fff; cairn wait ffffffff
 ! cairn: instance "fff" does not exist
 ! cairn: there is no instance or job ffffffff
+!     give the id, 4 or more characters of its beginning, or, of the newest 20,000, its last 8
+[1]
+$ cairn why ffffffff
+! cairn: there is no instance or job ffffffff
+!     give the id, 4 or more characters of its beginning, or, of the newest 20,000, its last 8
 [1]
 $ cairn bulk pause ffffffff
 ! cairn: instance "ffffffff" does not exist: no id begins with it, and none of the newest 20,000 ends with it
-!     give the id, 4 or more characters of its beginning, or its last 8 characters
+!     give the id, 4 or more characters of its beginning, or, of the newest 20,000, its last 8
 [1]
 # An id of the other kind is said to be one; with several ids at each.
 $ job=$(cairn job add other.v1); instance=$(cairn start pair --key other)
