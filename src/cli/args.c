@@ -245,6 +245,18 @@ static bool refuse_option(const struct command *command, struct word word)
     return false;
 }
 
+/* A tag that is to be set has one value; a list may ask for several. */
+static bool is_set_twice(const struct args *args, const struct option *option, const char *text)
+{
+    size_t len = strcspn(text, "=") + 1;
+    if (option->kind != OPTION_TAG || !option->field || strcmp(option->field, "tags") != 0)
+        return false;
+    for (size_t i = 0; i < args->many_count; i++)
+        if (strncmp(args->many[i], text, len) == 0)
+            return true;
+    return false;
+}
+
 /* Reads argv[*at], an option, and its value; moves *at to the last argument it used. */
 static bool read_option(struct args *args, const struct command *command, int *at)
 {
@@ -271,6 +283,8 @@ static bool read_option(struct args *args, const struct command *command, int *a
         }
         word.value = args->argv[++*at];
     }
+    if (is_set_twice(args, option, word.value))
+        return refuse_value(option, word.value, "the tag has a value already");
     if (option->kind == OPTION_MANY || option->kind == OPTION_TAG)
         args->many[args->many_count++] = word.value;
     return read_value(option, word.value, &args->options[index]);

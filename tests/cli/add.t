@@ -103,6 +103,9 @@ tags         customer=4711, env=a=b:c
 $ cairn job add tag.v1 --tag customer
 ! cairn: --tag cannot be "customer": it takes NAME=VALUE
 [2]
+$ cairn job add tag.v1 --tag a=1 --tag ab=1 --tag a=2
+! cairn: --tag cannot be "a=2": the tag has a value already
+[2]
 $ cairn job add tag.v1 --tag a:b=c
 ! cairn: the name "a:b" of a tag must have 1 to 64 bytes, without : and =
 [2]
