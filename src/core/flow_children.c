@@ -176,7 +176,7 @@ cairn_code children_begin(struct flow *flow, struct flow_step *step)
     if (step_is_map(step))
         TRY(begin_map(flow, step, &children->row, &flaw));
     if (flaw)
-        return step_fail(flow, step, flaw, 1);
+        return step_fail(flow, step, flaw, 0);
     step_set(flow, step, STEP_WAITING);
     TRY(flow_note(flow, "step_waiting", step, FACTS(.reason = "child")));
     return follow(flow, step, children, NULL);

@@ -109,7 +109,7 @@ static cairn_code run_condition(struct flow *flow, struct flow_step *step, const
     const char *flaw;
     TRY(step_evaluate(flow, step, &is_true, &flaw));
     if (flaw)
-        return step_fail(flow, step, flaw, 1);
+        return step_fail(flow, step, flaw, 0);
     struct place_range taken = is_true ? config->then_list : config->else_list;
     TRY(skip_list(flow, is_true ? config->else_list : config->then_list));
     TRY(complete_here(flow, step));
@@ -292,7 +292,7 @@ cairn_code token_move(struct flow *flow, const struct flow_token *token)
     if (!flaw)
         TRY(step_make_group(flow, step, &flaw));
     if (flaw)
-        return step_fail(flow, step, flaw, 1);
+        return step_fail(flow, step, flaw, 0);
     switch (step->row.kind) {
     case KIND_TASK:
         return step_make_ready(flow, step, flow->now_us, NULL);

@@ -152,7 +152,7 @@ TEST(an_expression_that_fails_is_a_failed_step_without_a_call)
     wf_check_status(&fw, "failed");
     CHECK_STR(wf_step(&fw, "a")->error, WHY_INPUT);
     CHECK_INT(wf_step(&fw, "a")->attempts, 0);
-    wf_check_last_error(&fw, "a", WHY_INPUT, 1);
+    wf_check_last_error(&fw, "a", WHY_INPUT, 0);
     sg_check_json(wf_step(&fw, "a")->input, "{\"n\": 1}");
     wf_close(&fw);
 }
