@@ -5,6 +5,7 @@
  * The file is replaced as a whole, so that a server never reads half of it; who edits holds a lock on
  * its folder.  Lines that are not concerned stay as they are, comments included.
  */
+#include "base/json.h"
 #include "base/mem.h"
 #include "cli/call.h"
 #include "cli/cells.h"
@@ -176,7 +177,7 @@ static bool is_name(const char *name)
         if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
             return false;
     return len > 0 && len < TOKEN_NAME_MAX && name[0] != ' ' && name[len - 1] != ' ' &&
-           name[0] != '#';
+           name[0] != '#' && utf8_is_valid(name, len);
 }
 
 static bool make_secret(char secret[SECRET_TEXT])
@@ -211,8 +212,9 @@ int run_token_add(const struct args *args)
     char secret[SECRET_TEXT];
     if (!is_name(name)) {
         say_error("\"%s\" cannot be the name of a token", name);
-        say_more("1 to %d bytes without control characters, spaces at the ends, or # first",
-                 TOKEN_NAME_MAX - 1);
+        say_more(
+            "1 to %d bytes of UTF-8 without control characters, spaces at the ends, or # first",
+            TOKEN_NAME_MAX - 1);
         return EXIT_USAGE;
     }
     TRY(open_file(args, &file));

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "http/access.h"
 #include "http/secret.h"
@@ -115,6 +116,9 @@ static cairn_code read_line(char *line, const char *path, int number, struct tok
         return fail(reterr, CAIRN_E_BAD_INPUT,
                     "token file \"%s\", line %d: the name is longer than %d bytes", path,
                     number, TOKEN_NAME_MAX - 1);
+    if (!utf8_is_valid(parts.name, strlen(parts.name))) /* events have it */
+        return fail(reterr, CAIRN_E_BAD_INPUT,
+                    "token file \"%s\", line %d: the name is not UTF-8", path, number);
     if (tokens->count == TOKENS_MAX)
         return fail(reterr, CAIRN_E_BAD_INPUT, "token file \"%s\" has more than %d tokens",
                     path, TOKENS_MAX);

@@ -491,6 +491,8 @@ TEST(a_token_file_must_be_private_and_right)
     server_run(OPTIONS("--token-file", wrong), said, sizeof said);
     CHECK(!strstr(said, "secret12"), "a token was printed: %s", said);
     check_start(2, "line 1", OPTIONS("--token-file", write_file("operate\n", 0600)));
+    check_start(2, "line 1: the name is not UTF-8",
+                OPTIONS("--token-file", write_file("view abcdefgh J\xfcrgen\n", 0600)));
 }
 
 TEST(a_taken_address_or_an_unreachable_store_ends_with_3)

@@ -36,9 +36,11 @@ COMMENT by hand
 view by-hand-by-hand
 operate SECRET the operator
 640
+$ cairn token add $'J\xfcrgen' --role view --token-file tokens 2>&1 | tail -n 1
+    1 to 127 bytes of UTF-8 without control characters, spaces at the ends, or # first
 $ cairn token add ' x' --role view --token-file tokens
 ! cairn: " x" cannot be the name of a token
-!     1 to 127 bytes without control characters, spaces at the ends, or # first
+!     1 to 127 bytes of UTF-8 without control characters, spaces at the ends, or # first
 [2]
 $ cairn token add x --role boss --token-file tokens
 ! cairn: --role cannot be "boss": it takes one of: view produce work operate
