@@ -42,8 +42,11 @@ cairn_code find(struct question *q, const char *check, const char *result, const
 
 static void look_at_store(struct question *q, const struct store_facts *facts)
 {
-    find(q, "store", "ok", "%s answers%s%s", facts->product, facts->settings[0] ? ", " : "",
-         facts->settings);
+    bool is_lossy = strstr(facts->settings, "fsync=off") ||
+                    strstr(facts->settings, "synchronous_commit=off");
+    find(q, "store", is_lossy ? "warning" : "ok", "%s answers%s%s%s", facts->product,
+         facts->settings[0] ? ", " : "", facts->settings,
+         is_lossy ? ": what was acknowledged can be lost when its machine stops" : "");
     if (facts->is_intact)
         find(q, "integrity", "ok", "the database's own check passed");
     else

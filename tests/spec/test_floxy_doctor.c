@@ -33,6 +33,18 @@ static void check_finding(struct flow_world *fw, const char *check, const char *
     CHECK(strstr(text, part), "%s does not say \"%s\": %s", check, part, text);
 }
 
+/* The private server of the tests has fsync=off. */
+TEST(doctor_warns_of_a_database_that_can_lose_what_it_has_committed)
+{
+    struct flow_world fw;
+    wf_begin(&fw, "workflow: w\nversion: 1\nsteps: [{step: a}]");
+    if (strncmp(cairn_url(fw.world.engine), "postgres:", 9) == 0)
+        check_finding(&fw, "store", "warning", "can be lost");
+    else
+        check_finding(&fw, "store", "ok", "answers");
+    wf_close(&fw);
+}
+
 TEST(doctor_names_steps_that_nobody_claims)
 {
     struct flow_world fw;
