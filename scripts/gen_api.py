@@ -504,7 +504,7 @@ def make_schema(one, objects):
         if one.is_scanned:
             schema["properties"]["scanned_to"] = {
                 "type": ["string", "null"], "format": "date-time",
-                "description": "The search ended early: what was created before this was not looked at, and "
+                "description": "The search ended early: what lies behind this time was not looked at, and "
                                "next goes on there. null: it did not."}
         if one.is_counted:
             schema["properties"]["n"] = {

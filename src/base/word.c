@@ -1,4 +1,4 @@
-/* base/word.c - how similar two words are.
+/* base/word.c - lists of words, and how similar two words are.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,4 +32,25 @@ size_t word_distance(const char *one, const char *other)
         }
     }
     return rows[one_len % 3][other_len];
+}
+
+bool words_are_patterns(const char *words)
+{
+    for (const char *at = words; (at = strchr(at, '%')); at++)
+        if (at[1] && at[1] != ',')
+            return false;
+    return true;
+}
+
+bool words_match(const char *words, const char *word)
+{
+    while (*words) {
+        size_t len = strcspn(words, ",");
+        bool is_prefix = len && words[len - 1] == '%';
+        size_t compared = is_prefix ? len - 1 : len;
+        if (strncmp(words, word, compared) == 0 && (is_prefix || strlen(word) == len))
+            return true;
+        words += len + (words[len] == ',');
+    }
+    return false;
 }

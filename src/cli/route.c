@@ -357,19 +357,22 @@ static int has_ended(const struct calling *calling, bool *ret_ended)
 }
 
 /* Prints all entries after the cursor, and moves it.  The answer of the last page names no cursor,
- * but the id of the last entry is one. */
+ * but the id of the last entry is one.  A page of a search that was cut short may be empty. */
 static int print_new(const struct calling *calling, char *cursor, size_t room)
 {
-    for (size_t count = 1; count;) {
+    for (bool is_more = true; is_more;) {
         cleanup(buf_donep) struct buf target = {0};
         cleanup(answer_done) struct answer answer = {0};
         write_query(calling, *cursor ? cursor : NULL, &target);
         TRY(call(calling->engine, "GET", buf_text(&target), NULL, &answer));
         const json_t *items = json_object_get(answer.tree, "items");
-        count = json_array_size(items);
+        const char *next = text_of(answer.tree, "next");
+        size_t count = json_array_size(items);
         print_lines(calling, items);
-        if (count)
-            snprintf(cursor, room, "%s", text_of(json_array_get(items, count - 1), "id"));
+        is_more = *next != '\0';
+        if (is_more || count)
+            snprintf(cursor, room, "%s",
+                     is_more ? next : text_of(json_array_get(items, count - 1), "id"));
     }
     return EXIT_DONE;
 }

@@ -7,11 +7,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/word.h"
 #include "core/backoff.h"
 #include "core/instance.h"
 #include "core/job.h"
 #include "core/tag.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- ids ------------------------------------------------------------------------------------ */
@@ -383,4 +385,29 @@ cairn_code check_part_list(struct check *check)
 {
     TRY(check_present(check, "id", check->request->in.page.id));
     return check_number_list(check);
+}
+
+static cairn_code check_levels(struct check *check, const char *levels)
+{
+    char level[8];
+    for (size_t len; *levels; levels += len + (levels[len] == ',')) {
+        len = strcspn(levels, ",");
+        snprintf(level, sizeof level, "%.*s", (int)(len < sizeof level ? len : 0), levels);
+        TRY(check_level(check, level));
+    }
+    return CAIRN_OK;
+}
+
+cairn_code check_history(struct check *check)
+{
+    const struct page_input *in = &check->request->in.page;
+    TRY(check_optional(check, "step", in->step));
+    TRY(check_optional(check, "type", in->type));
+    TRY(check_optional(check, "level", in->level));
+    TRY(check_optional(check, "text", in->text));
+    if (in->type && !words_are_patterns(in->type))
+        return check_bad(check, "type", "is not a pattern: % may stand only at the end");
+    if (in->level)
+        TRY(check_levels(check, in->level));
+    return check_part_list(check);
 }

@@ -38,6 +38,7 @@ cairn_code check_lease(struct check *check, const char *worker, const char *task
 
 /* The group of a task; may be NULL or empty. */
 cairn_code check_task_group(struct check *check, const char *group);
+cairn_code check_level(struct check *check, const char *level); /* of a line of a log */
 
 /* The name of a group of errors; may be NULL. */
 cairn_code check_group(struct check *check, const char *group);
@@ -58,5 +59,6 @@ check_of_request check_nothing, check_enqueue, check_claim, check_reports, check
 check_of_request check_id;                           /* in.id */
 check_of_request check_text_list;                    /* whose cursors are texts */
 check_of_request check_number_list, check_part_list; /* numbers; of something that has an id */
+check_of_request check_history;                      /* of events and logs */
 
 #endif

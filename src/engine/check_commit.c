@@ -95,21 +95,9 @@ static cairn_code check_step(struct check *check, struct commit_step *step)
     return check_outbound(check, step->outbound, step->outbound_count);
 }
 
-static bool is_level(const char *level)
-{
-    static const char *const levels[] = {"debug", "info", "warn", "error"};
-    for (size_t i = 0; level && i < sizeof levels / sizeof *levels; i++)
-        if (strcmp(level, levels[i]) == 0)
-            return true;
-    return false;
-}
-
 static cairn_code check_log(struct check *check, const struct commit_log *log)
 {
-    if (!is_level(log->level)) {
-        cairn_code code = check_bad(check, "level", "does not exist");
-        return fail_hint(check->error, code, "debug, info, warn or error");
-    }
+    TRY(check_level(check, log->level));
     if (!log->message || log->message[0])
         TRY(check_text(check, "message", log->message, check->limits->max_payload));
     TRY(check_json(check, "data", log->data));

@@ -50,6 +50,16 @@ cairn_code check_optional(struct check *check, const char *field, const char *te
     return text ? check_name(check, field, text) : CAIRN_OK;
 }
 
+cairn_code check_level(struct check *check, const char *level)
+{
+    static const char *const levels[] = {"debug", "info", "warn", "error"};
+    for (size_t i = 0; level && i < sizeof levels / sizeof *levels; i++)
+        if (strcmp(level, levels[i]) == 0)
+            return CAIRN_OK;
+    cairn_code code = check_bad(check, "level", "does not exist");
+    return fail_hint(check->error, code, "debug, info, warn or error");
+}
+
 /* May be left out or empty. */
 cairn_code check_task_group(struct check *check, const char *group)
 {

@@ -68,6 +68,9 @@ const char *is_or_are(size_t count); /* behind a noun: " is" or "s are" */
 typedef cairn_code show_function(struct question *q, const void *row, void *ret_item);
 show_function show_job, show_instance, show_record;
 
+/* read_history.c: events and logs of a page; what was looked at of them goes to out.page. */
+cairn_code fetch_history(struct question *q, void *rows, size_t room, size_t *ret_count);
+
 /* read_rows.c: a step and a record without payloads. */
 show_function show_step_row, show_record_row;
 

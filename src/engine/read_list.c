@@ -231,9 +231,6 @@ cairn_code show_instance(struct question *q, const void *from, void *ret)
         const char *id = q->request->in.page.id;                                           \
         return STORE(q, verb, id, cursor_number(q), rows, room, ret_count);                \
     }
-FETCH(fetch_oldest, list_events)
-FETCH(fetch_newest, list_events_before)
-FETCH(fetch_logs, list_logs)
 FETCH(fetch_decisions, list_decisions)
 FETCH(fetch_signals, list_all_signals)
 FETCH(fetch_outbox, list_outbox)
@@ -243,12 +240,6 @@ static cairn_code fetch_open_outbox(struct question *q, void *rows, size_t room,
 {
     return STORE(q, list_open_outbox, q->request->in.page.is_dead, cursor_number(q), rows, room,
                  ret_count);
-}
-
-static cairn_code fetch_events(struct question *q, void *rows, size_t room, size_t *ret_count)
-{
-    return q->request->in.page.is_newest ? fetch_newest(q, rows, room, ret_count)
-                                         : fetch_oldest(q, rows, room, ret_count);
 }
 
 static cairn_code fetch_steps(struct question *q, void *rows, size_t room, size_t *ret_count)
@@ -374,7 +365,7 @@ static const struct row_view step_rows = {sizeof(struct step_item), show_step_ro
 /* Pages of jobs and instances are read by read_rows.c, those of records by read_errors.c. */
 static const struct list lists[OP_COUNT] = {
     [OP_JOB_LIST] = {&job_row_type, sizeof(cairn_job), OF_ALL, NULL, show_job, .number = "seq"},
-    [OP_JOB_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_JOB, fetch_events, show_event,
+    [OP_JOB_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_JOB, fetch_history, show_event,
                        .number = "id"},
     [OP_REGISTRY_LIST] = {&registry_row_type, sizeof(cairn_registry_entry), OF_ALL,
                           fetch_registry, show_entry, .cursor = entry_cursor},
@@ -384,9 +375,9 @@ static const struct list lists[OP_COUNT] = {
                           show_instance, .number = "seq"},
     [OP_STEP_LIST] = {&step_row_type, sizeof(cairn_step), OF_INSTANCE, fetch_steps, show_step,
                       .number = "seq", &step_rows},
-    [OP_INSTANCE_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_INSTANCE, fetch_events,
+    [OP_INSTANCE_EVENTS] = {&event_row_type, sizeof(cairn_event), OF_INSTANCE, fetch_history,
                             show_event, .number = "id"},
-    [OP_LOG_LIST] = {&log_row_type, sizeof(cairn_log), OF_INSTANCE, fetch_logs, show_log,
+    [OP_LOG_LIST] = {&log_row_type, sizeof(cairn_log), OF_INSTANCE, fetch_history, show_log,
                      .number = "id"},
     [OP_DECISION_LIST] = {&decision_row_type, sizeof(cairn_decision), OF_INSTANCE,
                           fetch_decisions, show_decision, .number = "id"},
@@ -432,9 +423,9 @@ cairn_code answer_list(struct question *q)
     char *rows = arena_room(q->arena, room, list->rows->size);
     char *items = arena_array(q->arena, room, item_size);
     NEED(rows && items, q->error);
+    *page = (struct page_output){.items = items, .is_row = view != NULL};
     TRY(list->fetch(q, rows, room, &count));
-    *page = (struct page_output){
-        .items = items, .count = count < room ? count : limit, .is_row = view != NULL};
+    page->count = count < room ? count : limit;
     for (size_t i = 0; i < page->count; i++)
         TRY((view ? view->show : list->show)(q, rows + i * list->rows->size,
                                              items + i * item_size));

@@ -55,6 +55,10 @@ struct page_input {
     /* Of records of the dead letter queue; NULL: any. */
     const char *workflow, *step, *group;
 
+    /* Of events and logs, which may also have a step; NULL, 0: any.  Types and levels with commas between them. */
+    const char *type, *level, *text;
+    int32_t attempt;
+
     const char *kind; /* of workflows: workflow or function; NULL: any */
     bool is_dead;     /* of outbox events: those that were given up, not those that wait */
 };

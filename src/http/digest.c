@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/word.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -41,15 +42,6 @@ static bool is_name(const char *param, size_t len, const char *name)
     return strlen(name) == len && memcmp(param, name, len) == 0;
 }
 
-/* A % stands at the end of a pattern, or nowhere. */
-static bool are_patterns(const char *types)
-{
-    for (const char *at = types; (at = strchr(at, '%')); at++)
-        if (at[1] && at[1] != ',')
-            return false;
-    return true;
-}
-
 cairn_code want_read(const char *target, struct stream_want *ret_want, char *ret_cursor,
                      cairn_error *reterr)
 {
@@ -74,24 +66,11 @@ cairn_code want_read(const char *target, struct stream_want *ret_want, char *ret
     }
     if (!has_fitted)
         return fail(reterr, CAIRN_E_BAD_INPUT, "a query parameter is too long");
-    if (!are_patterns(ret_want->types))
+    if (!words_are_patterns(ret_want->types))
         return fail(reterr, CAIRN_E_BAD_INPUT,
                     "query parameter \"types\": a %% may stand only at the end of a pattern");
     ret_want->digest_ms = (int32_t)strtol(digest_ms, NULL, 10);
     return CAIRN_OK;
-}
-
-static bool is_type_wanted(const char *types, const char *type)
-{
-    while (*types) {
-        size_t len = strcspn(types, ",");
-        bool is_prefix = len && types[len - 1] == '%';
-        size_t compared = is_prefix ? len - 1 : len;
-        if (strncmp(types, type, compared) == 0 && (is_prefix || strlen(type) == len))
-            return true;
-        types += len + (types[len] == ',');
-    }
-    return false;
 }
 
 /* The text of a member; "" if there is none. */
@@ -115,7 +94,7 @@ void seen_event_read(struct slice text, struct seen_event *ret_event)
 bool want_matches(const struct stream_want *want, const struct seen_event *event)
 {
     return (!want->subject[0] || strcasecmp(want->subject, event->subject) == 0) &&
-           (!want->types[0] || is_type_wanted(want->types, event->type));
+           (!want->types[0] || words_match(want->types, event->type));
 }
 
 /* ---- what happened ------------------------------------------------------------------------------ */

@@ -64,7 +64,7 @@ void commit_for(struct caller *caller, int status, struct passage *passage, cons
 
 const char *about(const struct passage *passage, const char *rest)
 {
-    static char targets[4][160];
+    static char targets[4][800];
     static unsigned turn;
     char *target = targets[turn++ % 4];
     snprintf(target, sizeof targets[0], "/v1/instances/%s%s", passage->instance, rest);

@@ -61,6 +61,15 @@ $ cairn logs $id --limit 2 -o ids
 ! There are more: add --cursor 2 or --all
 $ cairn logs $id --cursor $(cairn logs $id --limit 2 -o json | python3 -c 'import json,sys; print(json.load(sys.stdin)["next"])') -o ids
 3
+$ cairn logs $id --level warn,error -o ids; cairn logs $id --step charge --attempt 2 -o ids; cairn logs $id --text RESERVED -o ids
+2
+3
+2
+1
+$ cairn logs $id --level loud
+! cairn: level does not exist
+!     debug, info, warn or error
+[2]
 $ cairn logs nobody
 ! cairn: instance "nobody" does not exist
 [1]

@@ -81,6 +81,12 @@ workflow_running
 step_started          ship
 step_completed        ship
 workflow_completed
+$ cairn events $id --step settled --type step_% | cut -c 27-65
+step_waiting          settled
+step_completed        settled
+$ cairn events $id --step settled --type signal_taken,step_waiting --order newest | cut -c 27-65
+signal_taken          settled
+step_waiting          settled
 $ cairn events $id --follow | tail -1
 <time>  workflow_completed                      {"status":"completed"}
 $ cairn show $id --follow -o json | look 'd["status"]'
