@@ -25,7 +25,15 @@ const { readQuery, writeQuery, changed } = await load("query");
 const { layout, namesBefore, readPlan, BOX } = await load("layout");
 const { isUndone, waysTaken } = await load("ways");
 const { labelled, ticks } = await load("ticks");
+const { INSTANCE_EVENTS, JOB_EVENTS } = await load("events");
 const { visible, shortId, bytes } = await load("text");
+
+test("each type of event can be asked for", () => {
+    const lines = readFileSync(fileURLToPath(new URL("../../spec/events.txt", import.meta.url)), "utf8").split("\n").filter((it) => it && !it.startsWith("#")).map((it) => it.split(/ +/));
+    const of = (...kinds) => lines.filter((it) => kinds.includes(it[1])).map((it) => it[0]);
+    assert.deepEqual(INSTANCE_EVENTS, of("instance", "step"));
+    assert.deepEqual(JOB_EVENTS, of("job"));
+});
 
 test("the scanner keeps digits and order", () => {
     const text = '{"b": 9007199254740993, "a": 1.10, "b": [1e400, -0, "\\u0041\\n"], "__proto__": {"x": null}}';

@@ -76,8 +76,27 @@ shared("events are ordered from either end, and filtered by type and step; the a
     await open(`instances/${instance}?tab=steps&step=0`);
     await id("drawer").getByRole("link", { name: "Events of this step" }).click();
     await becomes(shown, wanted((it) => it.step === "reserve").reverse());
-    await open(`instances/${instance}?tab=events&of=nobody`);
-    await seen(page.getByText("No such event among those that were read."));
+    await open(`instances/${instance}?tab=events&of=nobody&type=step_failed`);
+    await seen(page.locator("[data-testid=empty][data-reason=filter]").getByText("Nothing matches."));
+    assert.deepEqual(await Promise.all([id("events-type").inputValue(), id("events-step").inputValue()]), ["step_failed", "nobody"]);
+    await id("clear-filters").click();
+    await becomes(shown, wanted(() => true).reverse());
+    // News of what is filtered comes by itself, once, and nothing else does.
+    await id("events-type").selectOption("workflow_paused");
+    await seen(page.locator("[data-testid=empty][data-reason=filter]"));
+    const pause = () => server.must("POST", `/v1/instances/${instance}/pause`, { by: "t" }), paused = async () => (await server.must("GET", `/v1/instances/${instance}/events?type=workflow_paused`)).items.map((it) => it.id);
+    await pause();
+    await becomes(shown, await paused());
+    await server.must("POST", `/v1/instances/${instance}/resume`, { by: "t" });
+    await pause();
+    await becomes(shown, (await paused()).reverse());
+    assert.equal(await id("event-row").count(), 2);
+    await id("events-order").click();
+    await becomes(shown, await paused());
+    await server.must("POST", `/v1/instances/${instance}/resume`, { by: "t" });
+    await pause();
+    await becomes(shown, await paused());
+    assert.equal(await id("event-row").count(), 3);
 });
 
 shared("selected ids are exported, and of all that match those that are loaded", async (server, { page, id, open }) => {
@@ -269,6 +288,13 @@ shared("logs: by step, by text, and followed only by who wants to", async (serve
     assert.match(page.url(), /of=odd/);
     await id("logs-text").fill("LINE 5");                // 5, 51, 53 ... 59
     await becomes(() => id("log-row").count(), 6);
+    assert.match(page.url(), /text=LINE(\+|%20)5/);
+    const asked = [];
+    page.on("request", (it) => { if (it.url().includes("/logs?")) asked.push(new URL(it.url()).searchParams); });
+    await page.reload();
+    await becomes(() => id("log-row").count(), 6);
+    assert.ok(asked.length > 0 && asked.every((it) => it.get("step") === "odd" && it.get("text") === "LINE 5"), "the server filters");
+    assert.equal(await id("logs-text").inputValue(), "LINE 5");
     await id("logs-text").fill("nothing like this");
     await seen(page.locator("[data-testid=empty][data-reason=filter]"));
     await id("logs-text").fill("");
@@ -605,6 +631,26 @@ scenario("20,000 events: a page at a time from either end, all of them for the t
     await id("events-order").click();
     await walk(events);
     assert.ok(asked.length < 12 && asked.every((it) => it.get("limit") === "200"), `${asked.length} questions`);
+    // A search goes on by itself for a while, says how far it came, and goes on when somebody wants it to.
+    asked.length = 0;
+    const shown = () => id("event-row").evaluateAll((all) => all.map((it) => it.dataset.event)), of = events.filter((it) => it.step === "k5000").map((it) => it.id);
+    await id("events-step").fill("k5000");
+    await id("events-step").press("Enter");
+    const searchOn = async (isDone) => until(async () => { if (await isDone()) return true; if (await id("older").isEnabled()) await id("older").click(); return false; }, "what the search finds");
+    await becomes(async () => (await shown())[0], of[0]);
+    await seen(id("scanned-to"));
+    await becomes(() => id("older").textContent(), "Search on");
+    assert.ok((await shown()).length < of.length, "not all of them were looked at");
+    assert.ok(asked.length <= 5 && asked.every((it) => it.get("step") === "k5000"), `${asked.length} questions`);
+    await searchOn(async () => (await shown()).length === of.length);
+    assert.deepEqual(await shown(), of);
+    await open(`instances/${instance}?tab=events&of=nobody`);
+    await seen(page.locator("[data-testid=empty][data-reason=searched]"));
+    await seen(id("scanned-to"));
+    await searchOn(() => page.locator("[data-testid=empty][data-reason=filter]").isVisible());
+    await gone(id("older"));
+    await id("clear-filters").click();
+    await becomes(rows, 200);
     // The timeline draws steps until somebody wants all; then each wait and call of a step is there.
     asked.length = 0;
     await id("tab-timeline").click();

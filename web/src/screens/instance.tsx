@@ -141,7 +141,7 @@ function SameError({ it }: { it: InstanceType }) {
 const HINTS: Record<string, string> = { abort: "stops it, and undoes nothing", restart: "this one, from its first input", rerun: "a new one, with this or another input", "start-again": "the form for a new one, filled with this input" };
 
 const STEPS_MS = 10_000, STEPS_MAX = 50_000, ENDED = new Set(["completed", "failed", "cancelled", "aborted"]);
-const NO_WHYS: Why[] = [];
+const NO_WHYS: Why[] = [], NO_STEPS: StepRow[] = [];
 
 const MARKS: Record<string, string> = { failed: "✗ ", dlq: "✗ ", completed: "✓ ", running: "● ", waiting_signal: "… ", paused: "‖ ", compensating: "↩ " };
 
@@ -246,8 +246,8 @@ export default function Instance({ id }: { id: string }) {
                 {tab === "graph" && (steps.data && flow.data ? <Graph plan={plan} steps={steps.data} failed={it.last_error?.step} notes={notes} /> : <Loading />)}
                 {tab === "timeline" && (steps.data ? <Timeline id={id} steps={steps.data} count={count} /> : <Loading />)}
                 {tab === "steps" && (steps.data ? <Steps rows={rows} family={family} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
-                {tab === "events" && <Events of={`/v1/instances/${id}`} count={count} />}
-                {tab === "logs" && <Logs id={id} count={count} isRunning={it.status === "running"} />}
+                {tab === "events" && <Events of={`/v1/instances/${id}`} steps={steps.data ?? NO_STEPS} count={count} />}
+                {tab === "logs" && <Logs id={id} steps={steps.data ?? NO_STEPS} count={count} isRunning={it.status === "running"} />}
                 {tab === "io" && <InputOutput id={id} status={it.status} steps={steps.data ?? []} count={count} />}
                 {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>{map === null ? "As it is kept" : "The workflow that it is a part of"}</h3><Json text={flow.data.raw["definition"]!} name={it.workflow} /></div>}
             </Guard>
