@@ -549,16 +549,18 @@ TEST(finding_a_step_does_not_read_its_instance)
     }
 }
 
-/* Of 40,000 instances one in 25 has failed, the oldest are paused, and figures of 20 types stand beside those of all. */
+/* Of 40,000 instances one in 25 has failed, the oldest are paused and have another parent, and figures of 20 types stand beside those of all. */
 static const char lived_in[] =
     "INSERT INTO workflow.workflow_instance (id, workflow, version, status, generation, "
     "created_at,"
     " updated_at, is_dlq, has_compensation, is_undo_failed, undo_first, undo_from, undo_to,"
     " undo_below, commits, active_count, wait_count, sleep_count, decision_count, parked_count,"
-    " awaited_count)"
+    " awaited_count, parent)"
     " SELECT gen_random_uuid(), 'order', 1, CASE WHEN i < 1600 THEN 'paused'"
     " WHEN i % 25 = 0 AND i < 20000 THEN 'failed' ELSE 'completed' END, 1, now(), now(), false,"
-    " false, false, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 40000) AS i;"
+    " false, false, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0,"
+    " CASE WHEN i < 10 THEN '" TWO "'::uuid ELSE '" ONE "'::uuid END"
+    " FROM generate_series(1, 40000) AS i;"
     "INSERT INTO workflow.workflow_figure (type, resolution, at, process, started, completed,"
     " failed, tasks, retried, took, waited)"
     " SELECT CASE t WHEN 0 THEN '' ELSE 't' || t END, 60, now() - i * interval '1 minute', "
@@ -584,6 +586,61 @@ TEST(what_the_overview_asks_for_is_not_looked_for_among_others)
         pages_of(foreign, queries[i].execute);
         long pages = pages_of(foreign, queries[i].execute);
         CHECK(pages > 0 && pages < 40, "%s touches %ld pages", queries[i].name, pages);
+    }
+}
+
+/* Of a status, of a workflow and of a parent that few have, and these long ago, a list and a count read no more than they
+ * answer: also if plans are made for any value, and before and after the first vacuum. */
+TEST(lists_and_counts_walk_the_index_of_what_is_asked_for)
+{
+    static const struct {
+        const char *name, *sql, *execute;
+    } queries[] = {
+        {"by_status", SQL_WALK_INSTANCES_BY_STATUS, "by_status(1, 9000000, 10, 'paused')"},
+        {"by_status_in", SQL_WALK_INSTANCES_BY_STATUS,
+         "by_status_in(39000, 39005, 10, 'completed')"},
+        {"by_workflow", SQL_WALK_INSTANCES_BY_WORKFLOW,
+         "by_workflow(1, 9000000, 10, 'paused', 'order')"},
+        {"by_workflow_in", SQL_WALK_INSTANCES_BY_WORKFLOW,
+         "by_workflow_in(39000, 39005, 10, 'completed', 'order')"},
+        {"by_workflow_all", SQL_WALK_INSTANCES_BY_WORKFLOW,
+         "by_workflow_all(1, 9000000, 10, 'failed', 'none')"},
+        {"children", SQL_WALK_CHILDREN, "children(1, 9000000, 10, '" TWO "')"},
+        {"failed_jobs", SQL_WALK_UNSUCCESSFUL_JOBS, "failed_jobs(1, 9000000, 10, 'failed')"},
+        {"count", SQL_COUNT_INSTANCES_BY_STATUS, "count('{paused,dlq,completed}', 10)"},
+        {"count_of", SQL_COUNT_INSTANCES_BY_WORKFLOW,
+         "count_of('{paused,dlq,completed}', 10, 'order')"},
+        {"count_of_none", SQL_COUNT_INSTANCES_BY_WORKFLOW,
+         "count_of_none('{paused,dlq,completed}', 100, 'none')"},
+        {"scan_of", SQL_SCAN_INSTANCES_BY_WORKFLOW,
+         "scan_of(1, 9000000, 10, NULL, NULL, NULL, 0, 'order', 'paused')"},
+        {"stands", SQL_COUNT_STANDS,
+         "stands(1, 9000000, 10, NULL, NULL, NULL, 0, now(), 'order', 'paused')"},
+    };
+    /* A sample of a large table does not have what few have. */
+    static const char *const states[] = {
+        "SELECT 1",
+        "ALTER TABLE workflow.workflow_instance ALTER status SET (n_distinct = 1); ANALYZE "
+        "workflow.workflow_instance",
+        "VACUUM ANALYZE workflow.workflow_instance"};
+    static const char *const modes[] = {"SET plan_cache_mode = force_custom_plan",
+                                        "SET plan_cache_mode = force_generic_plan"};
+    enum { COUNT = sizeof queries / sizeof *queries };
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(foreign_closep) PGconn *foreign = foreign_open(rig->url);
+    foreign_run(foreign, lived_in);
+    for (size_t i = 0; i < COUNT; i++)
+        prepare(foreign, queries[i].name, queries[i].sql);
+    prepare(foreign, "plan_by_values", SQL_PLAN_BY_VALUES);
+    for (size_t k = 0; k < 6; k++) {
+        foreign_run(foreign, states[k / 2]);
+        foreign_run(foreign, modes[k % 2]);
+        for (size_t i = 0; i < COUNT; i++) {
+            foreign_run(foreign, "BEGIN; EXECUTE plan_by_values"); /* pages_of() rolls back */
+            long pages = pages_of(foreign, queries[i].execute);
+            CHECK(pages < 40, "%s touches %ld pages after \"%s\", \"%s\"", queries[i].name,
+                  pages, states[k / 2], modes[k % 2]);
+        }
     }
 }
 

@@ -65,6 +65,12 @@ static cairn_code choose_job_walk(struct store_tx *tx, const struct list_walk *w
     return code;
 }
 
+static cairn_code plan_by_values(struct store_tx *tx, cairn_error *reterr)
+{
+    struct postgres_params params = {.arena = tx->arena};
+    return postgres_queue(postgres_session_of(tx), PG_PLAN_BY_VALUES, &params, reterr);
+}
+
 static enum postgres_query choose_instance_walk(const struct list_walk *walk)
 {
     if (walk->status == INSTANCE_NONE)
@@ -87,6 +93,8 @@ cairn_code postgres_walk(struct store_tx *tx, const struct list_walk *walk, int6
     else
         query = choose_instance_walk(walk);
     *ret_is_exact = query != PG_WALK_JOBS && query != PG_WALK_INSTANCES;
+    if (*ret_is_exact && walk->kind == LIST_INSTANCES)
+        TRY(plan_by_values(tx, reterr));
     if (query == PG_WALK_UNSUCCESSFUL_JOBS)
         param_text(&params, job_status_name((enum job_status)walk->status));
     if (query == PG_WALK_INSTANCES_BY_STATUS || query == PG_WALK_INSTANCES_BY_WORKFLOW)
@@ -248,6 +256,7 @@ cairn_code postgres_count_scanned(struct store_tx *tx, const struct list_walk *w
     enum postgres_query query = is_job ? param_job_scan(&params, walk, filter, tx->now_us)
                                        : param_instance_scan(&params, walk, filter);
     *ret_looked_at = 0;
+    TRY(plan_by_values(tx, reterr));
     return read_counts(tx, query, &params, is_job ? &job_status_words : &instance_status_words,
                        ret_counts, ret_looked_at, reterr);
 }
@@ -267,6 +276,7 @@ cairn_code postgres_count_stands(struct store_tx *tx, const struct list_walk *wa
     param_text(&params, walk->workflow);
     param_text(&params, instance_status_name((enum instance_status)walk->status));
     *ret_looked_at = 0;
+    TRY(plan_by_values(tx, reterr));
     return read_counts(tx, PG_COUNT_STANDS, &params, &stand_words, ret_counts, ret_looked_at,
                        reterr);
 }

@@ -6,6 +6,13 @@
 SELECT set_config('statement_timeout', $1, true)
 
 
+-- name: plan_by_values
+-- doing: prepare a list
+-- Statements of this transaction are planned with their values.  A plan for any range of seq expects that the range is small, so
+-- it reads all of it and sorts.
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true)
+
+
 -- name: walk_instances
 -- doing: list instances
 -- Numbers of instances, falling.
@@ -24,9 +31,12 @@ SELECT i.seq
 -- As walk_instances, of one status; walks its index.
 --
 --   $4  status
+--
+-- The first column of an index is compared by ANY, here and below: by = an order by seq alone would do, and of a status that few have
+-- the whole table would be walked as long as it was not vacuumed.  After plan_by_values, as everything that has a range of seq beside it.
 SELECT i.seq
   FROM workflow.workflow_instance AS i
- WHERE i.status = $4::text
+ WHERE i.status = ANY (ARRAY[$4::text])
    AND i.seq >= $1::bigint AND i.seq < $2::bigint
  ORDER BY i.status DESC, i.seq DESC
  LIMIT $3::bigint
@@ -39,7 +49,7 @@ SELECT i.seq
 --   $4, $5  status, workflow
 SELECT i.seq
   FROM workflow.workflow_instance AS i
- WHERE i.workflow = $5::text
+ WHERE i.workflow = ANY (ARRAY[$5::text])
    AND i.status = $4::text
    AND i.seq >= $1::bigint AND i.seq < $2::bigint
  ORDER BY i.workflow DESC, i.status DESC, i.seq DESC
@@ -55,7 +65,7 @@ SELECT i.seq
 --   $4      whose
 SELECT i.seq
   FROM workflow.workflow_instance AS i
- WHERE i.parent = $4::uuid
+ WHERE i.parent = ANY (ARRAY[$4::uuid])
    AND i.seq >= $1::bigint AND i.seq < $2::bigint
  ORDER BY i.parent DESC, i.seq DESC
  LIMIT $3::bigint
@@ -246,8 +256,8 @@ SELECT r.seq
 --   $1  the statuses
 --   $2  how far to count each
 --
--- Rows (status, count).  The order is that of the index, so that nothing else is walked: not said as =, since then an order by seq alone
--- would do, and of a status that few have the whole table would be walked as long as it was not vacuumed.
+-- Rows (status, count).  BETWEEN is for the reason that walk_instances_by_status has for ANY, by which the planner would expect so many
+-- here that it would compile the plan.
 SELECT s.status,
        (SELECT count(*)
           FROM (SELECT
@@ -267,8 +277,8 @@ SELECT s.status,
        (SELECT count(*)
           FROM (SELECT
                   FROM workflow.workflow_instance AS i
-                 WHERE i.workflow = $3::text
-                   AND i.status = s.status
+                 WHERE i.workflow = ANY (ARRAY[$3::text])
+                   AND i.status BETWEEN s.status AND s.status
                  ORDER BY i.workflow DESC, i.status DESC, i.seq DESC
                  LIMIT $2::bigint) AS few)
   FROM unnest($1::text[]) AS s (status)
@@ -382,7 +392,7 @@ SELECT n.status, count(*) FILTER (WHERE n.matches), count(*)
   FROM (SELECT i.status,
                {instance_matches i} AS matches
           FROM workflow.workflow_instance AS i
-         WHERE i.workflow = $8::text
+         WHERE i.workflow = ANY (ARRAY[$8::text])
            AND i.status = $9::text
            AND i.seq >= $1::bigint AND i.seq < $2::bigint
          ORDER BY i.workflow DESC, i.status DESC, i.seq DESC
@@ -401,7 +411,7 @@ SELECT n.stand, count(*) FILTER (WHERE n.matches), count(*)
                {instance_matches i} AS matches
           FROM (SELECT w.id, w.status, w.is_function, w.sleep_count, w.active_count, w.created_at, w.version, w.parent
                   FROM workflow.workflow_instance AS w
-                 WHERE w.workflow = $9::text
+                 WHERE w.workflow = ANY (ARRAY[$9::text])
                    AND w.status = $10::text
                    AND w.seq >= $1::bigint AND w.seq < $2::bigint
                  ORDER BY w.workflow DESC, w.status DESC, w.seq DESC
