@@ -180,6 +180,13 @@ const crumbled = (page) => page.locator("main").evaluate((main) => {
     return found;
 });
 
+/** Of every button in a table: those that touch an edge, of their cell or of what the table stands in, or lie beyond it. */
+const touching = (page) => page.locator("main td button:visible, main th button:visible").evaluateAll((all) => all.filter((it) => {
+    const box = it.getBoundingClientRect(), isWithin = (outer, room) => box.left >= outer.left + room && box.right <= outer.right - room;
+    const wrap = it.closest(".table-wrap");
+    return !isWithin(it.closest("td, th").getBoundingClientRect(), 0) || (wrap && !isWithin(wrap.getBoundingClientRect(), 4));
+}).map((it) => `${it.textContent}: ${it.outerHTML.slice(0, 140)}`));
+
 const PHONES = { "390": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, "320": { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true },
                  "640, which is 1280 at twice the size": { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }, "1280": { viewport: { width: 1280, height: 800 } } };
 for (const [name, options] of Object.entries(PHONES))
@@ -190,16 +197,19 @@ for (const [name, options] of Object.entries(PHONES))
         await start(server, "{}", tag, "phone_asks");
         const parked = await ownOrder(server, tag, "{}", `${tag}-dead`);
         await server.dead(await server.claim(`${tag}.reserve`), `no luck ${"with a rather long sentence ".repeat(4)}`);
+        for (const version of [1, 2, 3]) await server.must("POST", "/v1/workflows", { function: "order_processing", version });
+        await server.must("POST", "/v1/instances", { workflow: "order_processing", key: tag });
         await server.must("PUT", "/v1/schedules/nightly", { cron: "30 2 * * MON-FRI", timezone: "Europe/Berlin", task: "t.a_rather_long_name_of_a_type.v1" });
         const paths = { "": "overview", instances: "instance-row", [`instances/${instance}`]: "instance", [`instances/${instance}?tab=graph`]: "node", [`instances/${instance}?tab=timeline`]: "lane", [`instances/${instance}?tab=events`]: "event-row", [`instances/${instance}?tab=io`]: "payload-input",
                         [`instances/${instance}?tab=definition`]: "definition", [`instances/${instance}?tab=steps&step=0`]: "drawer", jobs: "job-row", [`jobs/${job}`]: "job", approvals: "approval-card", dead: "dead-row", workflows: "workflow-row", "workflows/order/latest": "workflow",
-                        functions: "functions", workers: "workers", schedules: "schedule-row", "schedules/nightly": "schedule-next", settings: "about" };
+                        functions: "function-row", workers: "workers", schedules: "schedule-row", "schedules/nightly": "schedule-next", settings: "about" };
         for (const [path, sign] of Object.entries(paths)) {
             await visit(path);
             await seen(id(sign).first());
             const excess = await page.evaluate((width) => document.documentElement.scrollWidth - width, viewport.width);
             assert.ok(excess <= 0, `${path} is ${excess} px too wide`);
             assert.deepEqual(await crumbled(page), [], path);
+            assert.deepEqual(await touching(page), [], `${path}: a button at an edge`);
             if (hasTouch) assert.deepEqual(await missed(page), [], `${path}: hard to hit`);
         }
         // Every action can be reached, and its sheet be confirmed, without scrolling sideways.
