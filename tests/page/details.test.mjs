@@ -274,6 +274,26 @@ shared("JSON of many lines is drawn in portions, forth and back", async (server,
     await seen(input.getByText('"0.0"', { exact: true }));
 });
 
+shared("small payloads of an instance are asked for at once, large ones when they are wanted", async (server, { page, id, open }) => {
+    await deploy(server, "workflow: carries\nversion: 1\nsteps:\n  - step: s\n    handler: carries.s\n");
+    const small = await start(server, '{"cents": 9007199254740993}', "carries-little", "carries"), task = await server.claim("carries.s");
+    await server.complete(task, { done: 1 });
+    const large = await start(server, JSON.stringify({ text: "x".repeat(300_000) }), "carries-much", "carries"), asked = [];
+    page.on("request", (it) => { const { pathname, search } = new URL(it.url()); if (pathname.includes("/v1/instances")) asked.push(pathname.replace(/.*\/v1/, "/v1") + search); });
+    await open(`instances/${small}?tab=io`);
+    await seen(id("payload-input").getByText("9007199254740993"));
+    await seen(id("payload-output").getByText('"done"'));
+    assert.deepEqual(asked.filter((it) => it.includes("ids=")), [], "nobody asks how long they are");
+    for (const part of ["input", "output"]) assert.equal(asked.filter((it) => it === `/v1/instances/${small}/${part}`).length, 1, part);
+    await open(`instances/${large}?tab=io`);
+    await seen(id("payload-input").getByText(/KB of JSON/));
+    assert.ok(!asked.includes(`/v1/instances/${large}/input`), "a large one is not asked for");
+    await id("payload-input").getByTestId("json-show").click();
+    await becomes(() => asked.filter((it) => it === `/v1/instances/${large}/input`).length, 1);
+    await seen(id("payload-input").getByText('"text"'));
+    await server.must("POST", `/v1/instances/${large}/abort`, { by: "t", reason: "done" });
+});
+
 shared("logs: by step, by text, and followed only by who wants to", async (server, { page, id, open }) => {
     await server.must("POST", "/v1/workflows", { function: "says_more", version: 1 });
     const instance = await start(server, "{}", "says_more", "says_more"), task = await server.claim("says_more");

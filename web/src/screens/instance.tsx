@@ -66,17 +66,24 @@ async function memberOf(id: string, name: string, signal: AbortSignal): Promise<
     return found ? rawOf(text, found) : "null";
 }
 
-function InputOutput({ id, status, steps, count }: { id: string; status: string; steps: StepRow[]; count: number }) {
-    const sizes = useAsk<Page<InstanceRow>>(`/v1/instances?ids=${id}&view=row&limit=1`);
+/** Up to here a payload is asked for at once; of a longer one it is first asked how long it is, as it was written. */
+const SURELY_SMALL = 64 * 1024;
+function useSize(value: unknown): number | undefined {
+    return useMemo(() => { const size = value == null ? 0 : JSON.stringify(value).length; return size <= SURELY_SMALL ? size : undefined; }, [value]);
+}
+
+function InputOutput({ it, id, status, steps, count }: { it: InstanceType; id: string; status: string; steps: StepRow[]; count: number }) {
+    const input = useSize(it.input), output = useSize(it.output);
+    const sizes = useAsk<Page<InstanceRow>>(input === undefined || output === undefined ? `/v1/instances?ids=${id}&view=row&limit=1` : null);
     const raw = useRaw(`/v1/instances/${id}`, ["metadata"]);
     useEffect(() => { if (count) sizes.again(); }, [count]);
-    const row = sizes.data?.items[0];
+    const row = sizes.data?.items[0], inputSize = input ?? row?.input_bytes, outputSize = output ?? row?.output_bytes;
     const where = (part: string) => may("GET", `/v1/instances/{id}/${part}`) ? `/v1/instances/${id}/${part}?limit=100` : null;
     return (
         <><div class="two">
-            {!row ? <Loading rows={2} /> : <>
-                <RemotePayload id="payload-input" title="Input" route={`/v1/instances/${id}/input`} size={row.input_bytes ?? null} name={`${id}-input`} otherwise={(signal) => memberOf(id, "input", signal)} />
-                <RemotePayload key={`${status}${row.output_bytes}`} id="payload-output" title="Output" route={`/v1/instances/${id}/output`} size={row.output_bytes ?? null} name={`${id}-output`} none={["completed", "failed", "cancelled", "aborted"].includes(status) ? "None." : "Not there yet."} otherwise={(signal) => memberOf(id, "output", signal)} /></>}
+            {inputSize === undefined || outputSize === undefined ? <Loading rows={2} /> : <>
+                <RemotePayload id="payload-input" title="Input" route={`/v1/instances/${id}/input`} size={inputSize} name={`${id}-input`} otherwise={(signal) => memberOf(id, "input", signal)} />
+                <RemotePayload key={`${status}${outputSize}`} id="payload-output" title="Output" route={`/v1/instances/${id}/output`} size={outputSize} name={`${id}-output`} none={["completed", "failed", "cancelled", "aborted"].includes(status) ? "None." : "Not there yet."} otherwise={(signal) => memberOf(id, "output", signal)} /></>}
         </div>
         {raw.texts && raw.texts["metadata"] !== "null" && <Payload id="payload-metadata" title="Metadata" text={raw.texts["metadata"]} name={`${id}-metadata`} />}
         <div class="two">
@@ -248,7 +255,7 @@ export default function Instance({ id }: { id: string }) {
                 {tab === "steps" && (steps.data ? <Steps rows={rows} family={family} /> : steps.error ? <Failure error={steps.error} again={steps.again} /> : <Loading />)}
                 {tab === "events" && <Events of={`/v1/instances/${id}`} steps={steps.data ?? NO_STEPS} count={count} />}
                 {tab === "logs" && <Logs id={id} steps={steps.data ?? NO_STEPS} count={count} isRunning={it.status === "running"} />}
-                {tab === "io" && <InputOutput id={id} status={it.status} steps={steps.data ?? []} count={count} />}
+                {tab === "io" && <InputOutput it={it} id={id} status={it.status} steps={steps.data ?? []} count={count} />}
                 {tab === "definition" && flow.data && <div data-testid="definition"><Outline plan={plan} /><h3>{map === null ? "As it is kept" : "The workflow that it is a part of"}</h3><Json text={flow.data.raw["definition"]!} name={it.workflow} /></div>}
             </Guard>
             {chosen && <Guard key={chosen.seq}><StepDrawer instance={it} step={chosen} steps={steps.data ?? []} plan={plan} canRerun={buttons.includes("rerun") && !isCode} undo={undo.get(chosen.name)} whys={reasons} family={family} count={count} reload={reload} act={doWhy} allowed={allowed} /></Guard>}
