@@ -28,6 +28,10 @@
 /* Room in a batch for claims that join it late, so that a commit stays short. */
 enum { JOINING_TASKS_MAX = 1000 };
 
+/* If somebody else has written an instance that was not locked, others are likely to be written as well: for so many batches
+ * they are locked. */
+enum { LOCKED_BATCHES = 16 };
+
 enum { SLOW_COMMIT_US = 1000 * 1000, LATE_TIMER_US = 5 * 1000 * 1000 };
 
 /* ---- what a batch leaves behind ------------------------------------------------------------- */
@@ -317,6 +321,8 @@ static cairn_code commit(struct batch *batch)
     batch->tx->is_version_wanted = count > 0 && batch->ops->lock_flow;
     known_leases_begin(engine, leases, count, true);
     cairn_code code = STORE(batch, commit, is_any_ready(&batch->ready));
+    if (!code && batch->is_unlocked)
+        batch_close_events(batch);
     known_leases_end(engine, leases, count, true, !code, &batch->began, now_us,
                      batch->tx->row_version);
     return code;
@@ -380,9 +386,11 @@ static cairn_code try_commit(struct committer *committer, struct request_queue *
     batch.is_alone = is_alone;
     batch.may_ahead = may_ahead && !is_alone && batch.ops->send_complete_jobs;
     cairn_code applied = apply(&batch, &ret_result->busy);
-    *ret_is_spoilt = batch.is_spoilt;
     int64_t now_us = batch.tx->now_us;
     code = batch_end(&batch, applied);
+    if (code && batch.is_unlocked)
+        committer->locked_batches = LOCKED_BATCHES;
+    *ret_is_spoilt = batch.is_spoilt || (code && batch.is_unlocked);
     ret_result->is_unsure = !applied && code == CAIRN_E_UNREACHABLE;
     if (code) {
         queue_append(requests, &ret_result->busy);

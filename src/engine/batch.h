@@ -120,6 +120,7 @@ struct batch {
     LIST(struct row_name) names;  /* in the order of the requests */
     bool are_places_asked;        /* the steps that they name, and those behind them */
     LIST(struct kept_run *) runs; /* whose texts the rows in the workset use */
+    bool is_unlocked;             /* all of them go on, and none is locked */
 
     /* The workset: struct workset_job and struct workset_instance by id. */
     struct id_map jobs, instances;
@@ -165,7 +166,8 @@ struct batch {
         struct steps_in_hand told;
         bool is_any;
     } before;
-    bool is_spoilt; /* a claim of those has left the batch: it is to be repeated without them */
+    bool
+        is_spoilt; /* what was asked ahead, or was not locked, did not fit: the batch is repeated without that */
     LIST(struct passage) passages;
     LIST(struct lease_view) leases; /* of functions that were claimed */
     struct moment began;            /* before the transaction did */
@@ -256,6 +258,8 @@ cairn_code batch_number_events(struct batch *batch);
 cairn_code batch_take_open_events(struct batch *batch, size_t count, int64_t *ret_first);
 /* An id that was open, once the store knows it; 0: it was not used. */
 int64_t batch_known_event(const struct batch *batch, int64_t id);
+/* The rows in hand end with ids that are known now. */
+void batch_close_events(struct batch *batch);
 /* The store has used ids up to this one. */
 void batch_used_events(struct batch *batch, int64_t last);
 cairn_code event_list_add(struct arena *arena, struct event_list *list,

@@ -538,7 +538,7 @@ cairn_code batch_claim_ahead(struct batch *batch, bool is_sent)
 cairn_code batch_spoil(struct batch *batch)
 {
     batch->is_spoilt = true;
-    return fail(batch->error, CAIRN_E_BUSY, "a claim was asked too early");
+    return fail(batch->error, CAIRN_E_BUSY, "a batch went ahead too early");
 }
 
 /* Whether all of them are still there. */

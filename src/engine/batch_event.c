@@ -71,6 +71,14 @@ int64_t batch_known_event(const struct batch *batch, int64_t id)
     return own ? id - EVENT_OPEN + own : 0;
 }
 
+void batch_close_events(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->instances.count; i++) {
+        struct workset_instance *at = batch->instances.entries[i].value;
+        at->row.last_event = batch_known_event(batch, at->row.last_event);
+    }
+}
+
 size_t batch_used_slots(const struct batch *batch)
 {
     return batch->next_event ? (size_t)(batch->next_event % EVENT_SLOTS) : EVENT_SLOTS;
@@ -89,6 +97,8 @@ static cairn_code take_number(struct batch *batch, bool may_be_open)
 {
     struct store_tx *tx = batch->tx;
     batch->log_size = 0;
+    if (batch->is_unlocked && tx->is_own_used)
+        return batch_spoil(batch);
     if (!may_be_open || tx->own_event != EVENT_OPEN || tx->is_own_used)
         return STORE(batch, number_events, &batch->next_event);
     batch->next_event = EVENT_OPEN;
@@ -127,7 +137,7 @@ cairn_code batch_take_open_events(struct batch *batch, size_t count, int64_t *re
 static cairn_code extend(struct batch *batch, struct event_row *event, int64_t *last_event,
                          int32_t *event_count)
 {
-    TRY(batch_take_events(batch, *last_event, 1, &event->id));
+    TRY(take_events(batch, *last_event, 1, batch->is_unlocked, &event->id));
     batch_used_events(batch, event->id);
     event->prev = *last_event;
     event->number = ++*event_count;

@@ -157,6 +157,7 @@ struct committer {
     struct rng rng;
     struct plans plans;
     struct claim_habit habits[HABITS];
+    int locked_batches;    /* how many to come lock all their rows */
     bool has_few_steps;    /* the latest claim of jobs and steps found fewer steps than jobs */
     int index;             /* 0 also keeps the timers and the parked claims */
     int64_t backoff_us;    /* how long a store is left alone that could not be reached */

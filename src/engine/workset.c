@@ -376,6 +376,26 @@ cairn_code workset_flush(struct workset_instance *instance)
     return workset_write_changed(instance->batch, instance, STEPS_OLD);
 }
 
+/* What advance_instances() writes, and nothing else. */
+static bool has_advanced(const struct workset_instance *instance)
+{
+    const struct instance_row *row = &instance->row;
+    struct instance_row before = instance->known->instance;
+    before.commits = row->commits;
+    before.revision = row->revision;
+    before.places = row->places;
+    before.last_event = row->last_event;
+    before.event_count = row->event_count;
+    before.updated_at_us = row->updated_at_us;
+    for (size_t i = 0; i < instance_row_type.count; i++) {
+        const struct column *column = &instance_row_type.columns[i];
+        if (column_is_text(column) ? member_text(column, &before) != member_text(column, row)
+                                   : member_int(column, &before) != member_int(column, row))
+            return false;
+    }
+    return true;
+}
+
 /* Of one instance, or of all (NULL). */
 static cairn_code write_instances(struct batch *batch, const struct workset_instance *only)
 {
@@ -391,7 +411,12 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
             continue;
         if (is_changed)
             at->row.updated_at_us = batch->tx->now_us;
-        rows[count++] = at->row;
+        if (at->known && !has_advanced(at))
+            return batch_spoil(batch);
+        rows[count] = at->row;
+        if (at->known)
+            rows[count].row_version = at->known->version;
+        count++;
         at->flow.is_dirty = at->is_changed = at->is_told = false;
         at->is_written = true;
         if (at->row.is_telling)
@@ -402,6 +427,8 @@ static cairn_code write_instances(struct batch *batch, const struct workset_inst
         if (at->row.schedule) /* its next run may wait for this */
             batch_note_due(batch, batch->tx->now_us);
     }
+    if (count && batch->is_unlocked)
+        return STORE(batch, advance_instances, rows, count);
     return count ? STORE(batch, update_instances, rows, count) : CAIRN_OK;
 }
 
@@ -456,6 +483,8 @@ static cairn_code write_elements(struct batch *batch)
 
 cairn_code workset_write_rows(struct batch *batch)
 {
+    if (batch->is_unlocked) /* from then on they are locked */
+        TRY(write_instances(batch, NULL));
     TRY(write_steps(batch));
     TRY(write_children(batch));
     TRY(write_elements(batch));

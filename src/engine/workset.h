@@ -37,6 +37,7 @@ struct workset_instance {
     bool is_new;     /* inserted by this batch: its steps are not in the store yet */
     bool is_adopted; /* in the workset; a new one is not before its key is known to be free */
     bool is_busy;    /* another transaction holds it */
+    const struct kept_run *known; /* not locked, and to be as it was kept; NULL: it is locked */
     bool is_bare;    /* only steps of it are in hand: its own row was neither read nor locked */
     bool is_changed; /* by an earlier request of the batch: its row is to be written */
     bool is_written; /* and was */

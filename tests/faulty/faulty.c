@@ -305,6 +305,8 @@ struct store *faulty_wrap(struct store *inner, uint64_t seed, double chance)
         store->ops.look_for_tasks = NULL;
     if (!inner->ops->lock_flow)
         store->ops.lock_flow = NULL;
+    if (!inner->ops->advance_instances)
+        store->ops.advance_instances = NULL;
     if (!inner->ops->send_memories)
         store->ops.send_memories = NULL;
     store->base = (struct store){.ops = &store->ops, .clock = inner->clock};

@@ -114,6 +114,26 @@ cairn_code postgres_take_lock_known(struct store_tx *tx, struct known_instance *
     return CAIRN_OK;
 }
 
+cairn_code postgres_advance_instances(struct store_tx *tx, const struct instance_row *rows,
+                                      size_t count, cairn_error *reterr)
+{
+    struct postgres_columns columns = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    for (size_t i = 0; i < count; i++) {
+        columns_uuid(&columns, rows[i].id);
+        columns_int(&columns, (int32_t)(uint32_t)rows[i].row_version);
+        columns_bigint(&columns, rows[i].commits);
+        columns_bigint(&columns, rows[i].revision);
+        columns_int(&columns, rows[i].places);
+        columns_int(&columns, rows[i].event_count);
+        columns_int(&columns, (int32_t)(rows[i].last_event & (EVENT_SLOTS - 1)));
+        columns_end_row(&columns);
+    }
+    param_columns_copied(&params, &columns);
+    param_time(&params, tx->now_us);
+    return postgres_queue(postgres_session_of(tx), PG_ADVANCE_INSTANCES, &params, reterr);
+}
+
 cairn_code postgres_send_version(struct store_tx *tx, cairn_error *reterr)
 {
     tx->row_version = 0;

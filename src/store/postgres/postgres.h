@@ -26,7 +26,8 @@
 /* Those that may be left out, and are not. */
 #define POSTGRES_FUNCTIONS(X) \
     X(send_insert_jobs)       \
-    X(send_complete_jobs) X(look_for_tasks) X(send_lock_flow) X(lock_flow) X(send_memories)
+    X(send_complete_jobs)     \
+    X(look_for_tasks) X(send_lock_flow) X(lock_flow) X(advance_instances) X(send_memories)
 STORE_FUNCTIONS(PROTOTYPE)
 POSTGRES_FUNCTIONS(PROTOTYPE)
 #undef PROTOTYPE

@@ -2,12 +2,13 @@
 -- doing: write events
 -- The events of a commit; see 0011_event_log for the columns.
 --
---   $1      the row's id
+--   $1      the row's id; from 2^50 on the one that this transaction was given with its begin
 --   $2..$4  subjects, events before these, and places in what follows; bytes
 --   $5..$7  arrays of types, steps and data
 --   $8      when
 INSERT INTO workflow.workflow_event_log (id, ids, prev, kinds, types, steps, data, at)
-VALUES ($1::bigint, $2::bytea, $3::bytea, $4::bytea, $5::text[], $6::text[], $7::jsonb[],
+VALUES (CASE WHEN $1::bigint < 1125899906842624 THEN $1::bigint
+             ELSE currval('workflow.workflow_event_id_seq') END, $2::bytea, $3::bytea, $4::bytea, $5::text[], $6::text[], $7::jsonb[],
         $8::timestamptz)
 
 
@@ -15,9 +16,13 @@ VALUES ($1::bigint, $2::bytea, $3::bytea, $4::bytea, $5::text[], $6::text[], $7:
 -- doing: write events
 -- Marks events at which a walk along their subject's chain may begin.
 --
---   $1, $2  arrays: subjects, events
+--   $1, $2  arrays: subjects, events; from 2^62 on of the row of the log that this transaction was given with its begin
 INSERT INTO workflow.workflow_event_post (workflow_id, event_id)
-SELECT unnest($1::uuid[]), unnest($2::bigint[])
+SELECT given.id,
+       CASE WHEN given.event < 4611686018427387904 THEN given.event
+            ELSE given.event - 4611686018427387904
+                 + (currval('workflow.workflow_event_id_seq') << 12) END
+  FROM unnest($1::uuid[], $2::bigint[]) AS given (id, event)
 
 
 -- name: append_loose

@@ -142,6 +142,41 @@ UPDATE workflow.workflow_instance AS i
  WHERE i.id = given.id
 
 
+-- name: advance_instances
+-- doing: write instances
+-- Writes what changes while a function goes on, of rows that nobody has locked: those that a transaction which we know of has
+-- written, and nobody since.  Fails if one of them is not, so that what is sent behind this, the commit as well, is not carried out.
+--
+--   $1, $2   ids, and the numbers of those transactions
+--   $3, $4   commits, revisions
+--   $5, $6   places, numbers of events
+--   $7       slots of the latest events in the row of the log that this transaction was given with its begin
+--   $8       the time of the transaction
+--
+-- Whoever holds a row for longer than a moment is not waited for: the other way leaves that row out.
+WITH written AS (
+    UPDATE workflow.workflow_instance AS i
+       SET commits = given.commits,
+           revision = given.revision,
+           places = given.places,
+           event_count = given.event_count,
+           last_event = (SELECT currval('workflow.workflow_event_id_seq') << 12) + given.slot,
+           updated_at = $8::timestamptz
+      FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::int[]) AS version,
+                   unnest($3::bigint[]) AS commits, unnest($4::bigint[]) AS revision,
+                   unnest($5::int[]) AS places, unnest($6::int[]) AS event_count,
+                   unnest($7::int[]) AS slot) AS given
+     WHERE i.id = given.id
+       AND i.xmin = given.version
+       AND i.last_event < (SELECT currval('workflow.workflow_event_id_seq') << 12)
+       AND (SELECT set_config('lock_timeout', '20ms', true)) IS NOT NULL
+    RETURNING 1
+)
+SELECT (CASE WHEN count(*) = cardinality($1::uuid[]) THEN '0'
+             ELSE 'an instance was written elsewhere; its commit is repeated' END)::int
+  FROM written
+
+
 -- name: get_instance
 -- doing: read an instance
 -- One row.
