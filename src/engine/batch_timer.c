@@ -96,6 +96,7 @@ static cairn_code apply_steps(struct batch *batch)
         TRY(workset_step(instance, refs[i].seq, &step));
         if (!step)
             continue;
+        batch->has_seen_lease |= step->row.locked_by != NULL;
         TRY(count_lease(batch, instance, &step->row));
         TRY(flow_timer(&instance->flow, step));
         workset_revise(instance);

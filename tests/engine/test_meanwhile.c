@@ -108,16 +108,22 @@ static void check_before(struct rig *rig, const char *id, const char *type, cons
 }
 
 /* An instance whose step "a" the rig has claimed; answers its id. */
-static const char *begin(struct rig *rig, struct other *other, struct request **ret_claim)
+static const char *begin_flow(struct rig *rig, struct other *other, const char *text,
+                              struct request **ret_claim)
 {
     rig_init(rig, 60000);
     open_other(rig, other);
-    CHECK_INT(rig_do(rig, rig_deploy(FORK)), CAIRN_OK);
+    CHECK_INT(rig_do(rig, rig_deploy(text)), CAIRN_OK);
     CHECK_INT(rig_do(rig, rig_start("w")), CAIRN_OK);
     *ret_claim = rig_claim(rig, "a", 0);
     CHECK_INT(rig_do(rig, *ret_claim), CAIRN_OK);
     CHECK_INT((*ret_claim)->out.page.count, 1);
     return (*ret_claim)->out.page.tasks[0].instance_id;
+}
+
+static const char *begin(struct rig *rig, struct other *other, struct request **ret_claim)
+{
+    return begin_flow(rig, other, FORK, ret_claim);
 }
 
 static void end(struct rig *rig, struct other *other)
@@ -177,6 +183,26 @@ TEST(events_follow_those_that_were_written_before_the_instance_was_locked)
     CHECK(faulty_add(rig.faulty, &rule), "no memory");
     CHECK_INT(rig_do(&rig, rig_complete(&rig, claim, false)), CAIRN_OK);
     check_before(&rig, id, "step_completed", "b", "step_completed", "a");
+    end(&rig, &other);
+}
+
+/* The other engine's clock is still where both began, so its lease is over for the rig as well. */
+TEST(the_end_of_a_lease_follows_its_claim_however_late_that_came)
+{
+    static const char both[] =
+        "{\"workflow\": \"w\", \"version\": 1, \"steps\": [{\"parallel\": "
+        "\"p\", \"steps\": [{\"step\": \"a\"}, {\"step\": \"b\"}]}]}";
+    struct rig rig;
+    struct other other;
+    struct request *claim, *advance = rig_make(OP_CLOCK_ADVANCE);
+    const char *id = begin_flow(&rig, &other, both, &claim);
+    struct faulty_rule rule = {
+        .verb = FAULTY_FIND_DUE_STEPS, .call = 1, .meanwhile = claim_b, .arg = &other};
+    CHECK(faulty_add(rig.faulty, &rule), "no memory");
+    advance->in.advance.ms = 3600000;
+    CHECK_INT(rig_do(&rig, advance), CAIRN_OK);
+    CHECK(other.tasks, "the verb was not called");
+    check_before(&rig, id, "step_started", "b", "step_retry", "b");
     end(&rig, &other);
 }
 
