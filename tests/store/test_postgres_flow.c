@@ -620,8 +620,8 @@ TEST(lists_and_counts_walk_the_index_of_what_is_asked_for)
     /* A sample of a large table does not have what few have. */
     static const char *const states[] = {
         "SELECT 1",
-        "ALTER TABLE workflow.workflow_instance ALTER status SET (n_distinct = 1); ANALYZE "
-        "workflow.workflow_instance",
+        ("ALTER TABLE workflow.workflow_instance ALTER status SET (n_distinct = 1);"
+         "ANALYZE workflow.workflow_instance"),
         "VACUUM ANALYZE workflow.workflow_instance"};
     static const char *const modes[] = {"SET plan_cache_mode = force_custom_plan",
                                         "SET plan_cache_mode = force_generic_plan"};
