@@ -143,7 +143,7 @@ def main():
         server = stage.Process('serve', [cairn, 'serve', '--url', store.url, '--listen', f'127.0.0.1:{port}'], folder)
         # The lease is far longer than a request takes: who stands still past the end of his may send what another has sent since.
         delivering = [stage.Process(f'deliver{number}', [
-            cairn, 'deliver', '--to', receiver.url, '--url', where, '--timeout', '2s', '--lease', '15s',
+            cairn, 'deliver', '--to', receiver.url, '--url', where, '--timeout', '2s', '--lease', '10s',
             '--max-attempts', '1000'], folder) for number, where in enumerate((store.url, url))]
         processes = [server] + delivering
         server.start()

@@ -73,7 +73,7 @@ export function Workers() {
                         <td class="c-key mono"><Text text={it.type} /></td><td class="right num" data-label="ready">{grouped(it.ready)}</td><td class="right" data-label="oldest"><Time at={it.oldest_ready_at} /></td><td class="right num" data-label="running">{grouped(it.leased)}</td><td class="right num" data-label="later">{grouped(it.later)}</td>
                         <td data-label="workers">{it.is_served === null ? <span class="muted">not known yet</span> : it.is_served ? it.workers_live : <span class="bad"><Icon name="cross" size={12} /> none</span>}</td>
                         <td data-label="registry">{it.runtime ? `${it.runtime} ${it.is_enabled === false ? "off" : "on"}` : "–"}</td>
-                        <td class="right nowrap">{it.is_served === false && it.is_enabled !== false && <Copy text={line(it.type)} id="copy-cli" label={`Copy: ${line(it.type)}`} />}
+                        <td class="right nowrap c-buttons">{it.is_served === false && it.is_enabled !== false && <Copy text={line(it.type)} id="copy-cli" label={`Copy: ${line(it.type)}`} />}
                             {it.runtime && may("PUT", "/v1/registry/{name}") && (it.is_enabled === false ? <button type="button" data-testid="action-type-enable" onClick={() => void typeAction(it.type, true, types.again)}>Switch on</button> : <button type="button" data-testid="action-type-disable" onClick={() => void typeAction(it.type, false, types.again)}>Switch off</button>)}</td>
                     </tr>))}</tbody></table></div>)}
             <More page={types.data} limit={most} set={setMost} />
