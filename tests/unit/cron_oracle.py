@@ -10,7 +10,8 @@ what the clock showed with the times that print_times calculates:
 - The hour field is *: every minute at which the clock shows a time that matches.
 - Else a time counts when the clock first shows it; what the clock jumps over counts at once, as one run.
 
-The expressions are matched by sets of numbers, read by a few lines of their own.
+The expressions are matched by sets of numbers, read by a few lines of their own.  Each zone is given every expression in a long run
+($CAIRN_TEST_LONG), else every fourth, so that all expressions and all zones take part.
 """
 import datetime
 import os
@@ -103,13 +104,15 @@ def expected(expression, clock, begin):
 def main():
     program, number, is_failed = sys.argv[1], 0, False
     cases = [(first, last, zone) for first, last, zones in YEARS for zone in zones]
-    print(f'1..{len(cases) * len(EXPRESSIONS)}')
-    for first, last, zone in cases:
+    step = 1 if os.environ.get('CAIRN_TEST_LONG') else 4
+    print(f'1..{sum(len(EXPRESSIONS[offset % step::step]) for offset in range(len(cases)))}')
+    for offset, (first, last, zone) in enumerate(cases):
+        expressions = EXPRESSIONS[offset % step::step]
         begin, end = (int(datetime.datetime(year, 1, 1, tzinfo=UTC).timestamp()) // 60 for year in (first, last))
         clock = Clock(zone, begin, end)
-        lines = ''.join(f'{begin * 60} {end * 60 - 1} {zone} {text}\n' for text in EXPRESSIONS)
+        lines = ''.join(f'{begin * 60} {end * 60 - 1} {zone} {text}\n' for text in expressions)
         answer = subprocess.run([program], input=lines, stdout=subprocess.PIPE, check=True, text=True, timeout=300)
-        for text, line in zip(EXPRESSIONS, answer.stdout.split('\n')):
+        for text, line in zip(expressions, answer.stdout.split('\n')):
             number += 1
             seen, wanted = [int(word) for word in line.split()], expected(Expression(text), clock, begin)
             wrong = sorted(set(seen) ^ set(wanted))
