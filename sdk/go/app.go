@@ -64,7 +64,7 @@ func Handle[P, R any](app *App, taskType string, fn func(ctx context.Context, pa
 		var payload P
 		codec := task.Engine.config.Codec
 		if err := decodePayload(codec, task.Input, &payload); err != nil {
-			return nil, err
+			return nil, deadPayload(err)
 		}
 		value, err := fn(ctx, payload)
 		if err != nil {

@@ -7,7 +7,8 @@ import (
 )
 
 // Codec turns payloads, inputs and results into JSON and back. A codec that encrypts wraps the
-// whole text in a JSON string or object.
+// whole text in a JSON string or object. A payload that cannot be decoded ends its task for good; a
+// codec that may succeed later returns Retry.
 type Codec interface {
 	Encode(v any) ([]byte, error) // JSON
 	Decode(data []byte, v any) error
@@ -36,10 +37,39 @@ func encodeJSON(v any) ([]byte, error) {
 
 func badPayload(err error) error {
 	var known *Error
-	if errors.As(err, &known) {
+	var asked *outcomeError
+	if errors.As(err, &known) || errors.As(err, &asked) {
 		return err
 	}
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		return newError(ErrBadPayload, "BadPayload: %s", mismatchText(mismatch))
+	}
 	return newError(ErrBadPayload, "BadPayload: %v", err)
+}
+
+// jsonWords are the kinds of JSON values as people call them, and as the other SDKs do.
+var jsonWords = map[string]string{"string": "text", "bool": "true or false", "number": "a number", "array": "a list", "object": "an object"}
+
+// mismatchText says where a value does not fit: "id: expected int, got text".
+func mismatchText(m *json.UnmarshalTypeError) string {
+	got, isKnown := jsonWords[m.Value]
+	if !isKnown {
+		got = m.Value // such as "number 1.5"
+	}
+	text := "expected " + m.Type.String() + ", got " + got
+	if m.Field == "" {
+		return text
+	}
+	return m.Field + ": " + text
+}
+
+// deadPayload is for what a call was given and cannot be read: no later call would be given anything else.
+func deadPayload(err error) error {
+	if errors.Is(err, ErrBadPayload) {
+		return Dead(err)
+	}
+	return err
 }
 
 // encode is for what a user gives as a payload or input: nil is {}.

@@ -150,18 +150,40 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
-func TestAPayloadThatDoesNotFitIsAFailedAttempt(t *testing.T) {
+func TestAPayloadThatDoesNotFitEndsItsTask(t *testing.T) {
 	onEach(t, func(t *testing.T, db *cairn.Engine) {
-		ctx, app := within(t), cairn.NewApp()
-		task := cairn.NewTask[order, any]("fit."+unique()).Handle(app, func(context.Context, order) (any, error) {
+		ctx, app, name := within(t), cairn.NewApp(), "fit."+unique()
+		cairn.Handle(app, name, func(context.Context, order) (any, error) {
 			t.Error("the handler was called")
 			return nil, nil
 		})
-		job := must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, task.Type, "text", &cairn.JobOptions{MaxAttempts: 1}))
+		pay := cairn.NewFunction[string, int]("pay."+unique(), 1, nil).Handle(app, func(c *cairn.Context, event string) (int, error) {
+			return cairn.WaitEvent[int](c, event, nil)
+		})
+		jobs := []*cairn.JobHandle[json.RawMessage]{
+			must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, name, "much", nil)),
+			must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, name, raw(`{"id":"much"}`), nil)),
+		}
+		flow := cairn.NewWorkflow(name+".flow", 1)
+		flow.Step("ship", &cairn.StepSpec{Handler: name})
+		must[*cairn.Deployed](t)(db.Deploy(ctx, flow))
+		runs := []*cairn.InstanceHandle[json.RawMessage]{
+			must[*cairn.InstanceHandle[json.RawMessage]](t)(db.Start(ctx, name+".flow", raw(`{"id":[]}`), nil)),
+			cairn.InstanceOf[json.RawMessage](db, must[*cairn.InstanceHandle[int]](t)(pay.Start(ctx, db, "paid", nil)).ID),
+		}
+		must[*cairn.Signalled](t)(runs[1].Signal(ctx, "paid", "much", nil))
 		work(t, db, app)
-		row := must[*cairn.Job](t)(job.Get(ctx))
-		if row.Status != "failed" || !strings.HasPrefix(row.LastError, "BadPayload: ") {
-			t.Error(row.Status, row.LastError)
+		for i, want := range []string{"BadPayload: expected cairn_test.order, got text", "BadPayload: id: expected int, got text"} {
+			row := must[*cairn.Job](t)(jobs[i].Get(ctx))
+			if row.Status != "failed" || row.Attempt != 1 || row.LastError != want {
+				t.Error(row.Status, row.Attempt, row.LastError)
+			}
+		}
+		for i, want := range []string{"BadPayload: id: expected int, got a list", "BadPayload: expected int, got text"} {
+			row := must[*cairn.Instance](t)(runs[i].Get(ctx))
+			if row.Status != "failed" || row.LastError == nil || row.LastError.Message != want {
+				t.Error(row.Status, row.LastError)
+			}
 		}
 	})
 }

@@ -81,7 +81,7 @@ func InstanceInput[T any](ctx context.Context) (T, error) {
 	var input T
 	task, answer, err := taskContext(ctx, "")
 	if err == nil {
-		err = decodePayload(task.Engine.config.Codec, answer.Input, &input)
+		err = deadPayload(decodePayload(task.Engine.config.Codec, answer.Input, &input))
 	}
 	return input, err
 }

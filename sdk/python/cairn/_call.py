@@ -58,10 +58,16 @@ class Bound:
         self._type = signature.type_of(count - 1) if self._wants_payload else Any
 
     def arguments(self, task: Task) -> Tuple[Any, ...]:
-        """What the handler is called with.  BadPayload."""
-        if not self._wants_payload:
-            return (task,) if self._wants_task else ()
-        payload = decode_payload(self._codec, task.raw, self._type)
+        """What the handler is called with.  Dead: the payload or the signal does not fit, and no later call would
+        find another one."""
+        try:
+            if task.raw.signal:
+                _ = task.signal
+            if not self._wants_payload:
+                return (task,) if self._wants_task else ()
+            payload = decode_payload(self._codec, task.raw, self._type)
+        except errors.BadPayload as error:
+            raise errors.Dead(error) from None
         return (task, payload) if self._wants_task else (payload,)
 
     def complete(self, task: Task, value: Any) -> Report:

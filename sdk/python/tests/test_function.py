@@ -195,6 +195,17 @@ def test_what_cannot_be_returned_or_read(still: cairn.Engine, app: cairn.App) ->
     assert [run.get().error.split(":")[0] for run in runs] == ["BadPayload"] * 3
 
 
+def test_a_signal_that_does_not_fit_fails_the_function(db: cairn.Engine, app: cairn.App) -> None:
+    @app.function("pay")
+    def pay(ctx: cairn.Context) -> int:
+        return ctx.wait_event("paid", int)
+
+    run = db.start(pay)
+    run.signal("paid", "much")
+    work(db, app)
+    assert (run.status(), run.get().error) == ("failed", "BadPayload: expected int, got text")
+
+
 def test_suspended_cannot_be_swallowed(still: cairn.Engine, app: cairn.App) -> None:
     finals: List[str] = []
 

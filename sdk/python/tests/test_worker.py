@@ -118,15 +118,68 @@ def test_a_payload_that_does_not_fit(db: cairn.Engine, app: cairn.App) -> None:
     def mail(payload: Mail) -> None:
         called.append(payload)
 
-    @app.task("strict.v1", dead_on=(cairn.BadPayload,))
-    def strict(payload: Mail) -> None:
+    @app.task("later.v1")
+    async def later(task: cairn.Task, payload: Mail) -> None:
         called.append(payload)
 
-    loose, dead = db.enqueue("mail.v1", {"form": "x"}, max_attempts=3), db.enqueue("strict.v1", 1, max_attempts=3)
+    @app.task("undo.v1")
+    def undo(undo: "cairn.Undo[Mail, None]") -> None:
+        called.append(undo)
+
+    bad = [db.enqueue(name, payload, max_attempts=3)
+           for name, payload in (("mail.v1", {"to": 1}), ("later.v1", "x"), ("undo.v1", {"input": {"to": "x"}}))]
     db.enqueue(mail, Mail("ann"))
     work(db, app)
-    assert loose.get().status == "pending" and (loose.get().last_error or "").startswith("BadPayload: ")
-    assert dead.get().status == "failed" and called == [Mail("ann")]
+    assert [job.get().last_error for job in bad] == [
+        "BadPayload: to: expected str, got a number", "BadPayload: expected an object, got text",
+        "BadPayload: a compensation gets input and output; this task is a job"]
+    assert [(job.get().status, job.get().attempt) for job in bad] == [("failed", 1)] * 3
+    assert called == [Mail("ann")]
+
+
+def test_an_input_that_does_not_fit_ends_the_step(db: cairn.Engine, app: cairn.App) -> None:
+    @app.task("ship")
+    def ship(payload: Mail) -> None:
+        raise AssertionError("it is not called")
+
+    flow = cairn.Workflow("post")
+    flow.step("ship", max_attempts=3)
+    db.deploy(flow)
+    run = db.start("post", {"to": [1]})
+    work(db, app)
+    found = run.get()
+    assert (found.status, found.error) == ("failed", "BadPayload: to: expected str, got a list")
+
+
+class Picky:
+    """A codec that does not read texts with an X."""
+
+    def encode(self, value: Any) -> str:
+        return str(cairn._codec.DEFAULT.encode(value))
+
+    def decode(self, text: str, type: Any) -> Any:
+        if "X" in text:
+            raise cairn.BadPayload("an X")
+        return cairn._codec.DEFAULT.decode(text, type)
+
+
+def test_a_signal_that_cannot_be_read_ends_the_step(app: cairn.App) -> None:
+    calls: List[int] = []
+
+    @app.task("ship")
+    def ship(task: cairn.Task) -> None:
+        calls.append(task.attempt)
+        raise cairn.WaitFor("paid")
+
+    flow = cairn.Workflow("post")
+    flow.step("ship", max_attempts=3)
+    with cairn.open("memory:", codec=Picky()) as db:
+        db.deploy(flow)
+        run = db.start("post")
+        work(db, app)
+        run.signal("paid", "X")
+        work(db, app)
+        assert (run.status(), run.get().error, calls) == ("failed", "BadPayload: an X", [1])
 
 
 def test_shapes_of_handlers(db: cairn.Engine, app: cairn.App) -> None:
