@@ -29,7 +29,8 @@ struct flow_step {
     bool is_new;                /* its row is to be inserted */
     bool is_gone;               /* forgotten: there is no such step any more */
     bool is_offered;            /* the store has it as one that can be claimed */
-    bool has_place;             /* the store has its lease as one that limits count */
+    bool is_leased;             /* the store has it as leased */
+    bool has_place;             /* and as one that limits count */
 };
 
 /* What an event says; what is not set is left out.  status: that of the step, or of the instance,

@@ -34,6 +34,14 @@ static cairn_code resend(struct flow *flow, struct flow_step *from, int32_t seq,
     return token_add(flow, seq, step_passed(&from->row), signal, from);
 }
 
+/* A rerun that begins inside of a copied condition goes on there, whichever list the condition had taken. */
+static bool is_begun_inside(const struct flow *flow, const struct flow_step *condition)
+{
+    int32_t first = flow->instance->rerun_from - 1;
+    return condition->row.is_copied && (place_is_inside(condition->config->then_list, first) ||
+                                        place_is_inside(condition->config->else_list, first));
+}
+
 cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal)
 {
     TRY(flow->source->config(flow, from));
@@ -46,6 +54,8 @@ cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *s
     if (from->row.kind != KIND_CONDITION)
         return resend(flow, from, from->row.next, signal);
 
+    if (is_begun_inside(flow, from))
+        return CAIRN_OK;
     struct place_range lists[2] = {config->then_list, config->else_list};
     bool has_list = false;
     for (int i = 0; i < 2; i++) {
@@ -201,11 +211,6 @@ static cairn_code complete_instance(struct flow *flow, const char *output)
     return flow_finish(flow, INSTANCE_COMPLETED);
 }
 
-static bool is_within(struct place_range list, int32_t place)
-{
-    return list.first >= 0 && place >= list.first && place <= list.last;
-}
-
 /* Where the flow goes on when the list that a place belongs to has ended: at the join of the
  * innermost branch around it, or behind the innermost condition.  -1: it is the instance's. */
 static cairn_code after_list(struct flow *flow, int32_t place, int32_t *ret_next)
@@ -219,13 +224,13 @@ static cairn_code after_list(struct flow *flow, int32_t place, int32_t *ret_next
         const struct flow_step *around = steps.items[i - 1];
         TRY(flow->source->config(flow, steps.items[i - 1]));
         const struct step_config *config = around->config;
-        if (around->row.kind == KIND_CONDITION &&
-            (is_within(config->then_list, place) || is_within(config->else_list, place))) {
+        if (around->row.kind == KIND_CONDITION && (place_is_inside(config->then_list, place) ||
+                                                   place_is_inside(config->else_list, place))) {
             *ret_next = around->row.next;
             return CAIRN_OK;
         }
         for (size_t k = 0; around->row.kind == KIND_FORK && k < config->branch_count; k++)
-            if (is_within(config->branches[k], place)) {
+            if (place_is_inside(config->branches[k], place)) {
                 *ret_next = config->join;
                 return CAIRN_OK;
             }

@@ -19,6 +19,11 @@ struct flow_token {
     struct flow_token *next;
 };
 
+static inline bool place_is_inside(struct place_range range, int32_t place)
+{
+    return range.first >= 0 && place >= range.first && place <= range.last;
+}
+
 /* flow.c */
 bool flow_is_frozen(const struct flow *flow);
 void step_touch(struct flow *flow, struct flow_step *step);

@@ -32,17 +32,12 @@ const char *step_passed_signal(const struct step_row *row)
 
 /* ---- where it begins ------------------------------------------------------------------------- */
 
-static bool is_inside(struct place_range range, int32_t place)
-{
-    return range.first >= 0 && place >= range.first && place <= range.last;
-}
-
 /* The other branches of a fork begin with what it was given; one of them is the rerun's own. */
 static cairn_code begin_branches(struct flow *flow, struct flow_step *fork, int32_t own)
 {
     TRY(flow->source->config(flow, fork));
     for (size_t i = 0; i < fork->config->branch_count; i++)
-        if (!is_inside(fork->config->branches[i], own))
+        if (!place_is_inside(fork->config->branches[i], own))
             TRY(token_add(flow, fork->config->branches[i].first, step_passed(&fork->row), NULL,
                           fork));
     return CAIRN_OK;
@@ -116,7 +111,7 @@ static cairn_code mark_forks(struct flow *flow, int32_t place, enum fate *fates,
         if (fork)
             TRY(flow->source->config(flow, fork));
         for (size_t i = 0; fork && i < fork->config->branch_count; i++)
-            if (!is_inside(fork->config->branches[i], place))
+            if (!place_is_inside(fork->config->branches[i], place))
                 mark(fates, count, fork->config->branches[i], FATE_ANEW);
         step = fork;
     }
@@ -133,9 +128,9 @@ static cairn_code mark_conditions(struct flow *flow, int32_t place, enum fate *f
         if (!step || step->row.kind != KIND_CONDITION)
             continue;
         TRY(flow->source->config(flow, step));
-        if (is_inside(step->config->then_list, place))
+        if (place_is_inside(step->config->then_list, place))
             mark(fates, count, step->config->else_list, FATE_SKIPPED);
-        if (is_inside(step->config->else_list, place))
+        if (place_is_inside(step->config->else_list, place))
             mark(fates, count, step->config->then_list, FATE_SKIPPED);
     }
     return CAIRN_OK;

@@ -48,9 +48,11 @@ static struct flow_step *find_step(const struct workset_instance *instance, int3
     return step && !step->is_gone ? step : NULL;
 }
 
-static bool has_place(const struct step_row *row)
+/* What the store has of its lease. */
+static void note_stored(struct flow_step *step)
 {
-    return row->is_counted && row->locked_by;
+    step->is_leased = step->row.locked_by;
+    step->has_place = step->is_leased && step->row.is_counted;
 }
 
 struct flow_step *workset_keep(struct workset_instance *instance, const struct step_row *row)
@@ -65,7 +67,7 @@ struct flow_step *workset_keep(struct workset_instance *instance, const struct s
         return NULL;
     step->row = *row;
     step->is_offered = row->is_ready;
-    step->has_place = has_place(row);
+    note_stored(step);
     instance->slots[slot_of(instance, row->seq)] = step;
     instance->step_count++;
     return step;
@@ -192,7 +194,7 @@ cairn_code workset_put_claimed(struct batch *batch, const struct flow_step *step
     known->row = *row;
     known->is_dirty = step->is_dirty;
     known->is_offered = false;
-    known->has_place = has_place(row);
+    note_stored(known);
     return CAIRN_OK;
 }
 
@@ -312,7 +314,7 @@ static size_t take_changed(struct workset_instance *instance, enum steps_part pa
         step->is_offered = step->row.is_ready;
         if (step->has_place && !step->row.locked_by)
             batch_note_free(instance->batch);
-        step->has_place = has_place(&step->row);
+        note_stored(step);
         note_written(instance->batch, &step->row);
     }
     return count;
@@ -378,9 +380,11 @@ void workset_count_leases(struct batch *batch, const char *types)
         const struct workset_instance *at = batch->instances.entries[i].value;
         for (size_t k = 0; k < at->slot_count; k++) {
             struct flow_step *step = at->slots[k];
-            if (!step || !step->row.locked_by || !pattern_matches(types, step->row.task_type))
+            bool has_lease = step && (step->is_leased || step->row.locked_by);
+            if (!has_lease || !pattern_matches(types, step->row.task_type))
                 continue;
-            step->row.is_counted = step->has_place = true;
+            step->row.is_counted |= step->row.locked_by != NULL;
+            step->has_place |= step->is_leased; /* the lease may have ended since it was read */
         }
     }
 }

@@ -11,14 +11,14 @@
     "{\"workflow\": \"" name "\", \"version\": 1, \"steps\": [{\"step\": \"s\", \"handler\":" \
     " \"" type "\"}]}"
 
-static void put_limit(struct rig *rig)
+static struct request *make_limit(void)
 {
     struct request *request = rig_make(OP_LIMIT_PUT);
     request->in.limit = (cairn_limit_spec)CAIRN_LIMIT_DEFAULTS;
     request->in.limit.name = "one";
     request->in.limit.types = "t.%";
     request->in.limit.concurrency = 1;
-    CHECK_INT(rig_do(rig, request), CAIRN_OK);
+    return request;
 }
 
 static struct request *claim(struct rig *rig, const char *type)
@@ -32,7 +32,7 @@ static struct request *claim(struct rig *rig, const char *type)
 static struct request *hold(struct rig *rig, bool has_steps, struct request **ret_holder)
 {
     rig_init(rig, 1000);
-    put_limit(rig);
+    CHECK_INT(rig_do(rig, make_limit()), CAIRN_OK);
     CHECK_INT(rig_do(rig, rig_deploy(WORKFLOW("a", "t.a"))), CAIRN_OK);
     CHECK_INT(rig_do(rig, rig_deploy(WORKFLOW("b", "t.b"))), CAIRN_OK);
     CHECK_INT(rig_do(rig, has_steps ? rig_start("a") : rig_enqueue(rig, "t.a", NULL)),
@@ -100,6 +100,30 @@ TEST(a_waiting_claim_is_told_of_the_place_of_a_step_that_ends_or_is_given_back)
         struct rig rig;
         struct request *holder, *waiting = hold(&rig, true, &holder);
         CHECK_INT(rig_do(&rig, rig_report(holder, outcomes[i])), CAIRN_OK);
+        rig_run(&rig);
+        check_given(&rig, waiting);
+    }
+}
+
+/* Leases count from the limit on; one that ends before it, in the same commit, does not. */
+TEST(a_lease_that_ends_in_the_commit_that_sets_a_limit_holds_no_place)
+{
+    for (int has_steps = 0; has_steps < 2; has_steps++) {
+        struct rig rig;
+        rig_init(&rig, 1000);
+        CHECK_INT(rig_do(&rig, rig_deploy(WORKFLOW("a", "t.a"))), CAIRN_OK);
+        CHECK_INT(rig_do(&rig, rig_deploy(WORKFLOW("b", "t.b"))), CAIRN_OK);
+        for (const char *name = "ab"; *name; name++) {
+            const char workflow[] = {*name, 0}, type[] = {'t', '.', *name, 0};
+            struct request *made =
+                has_steps ? rig_start(workflow) : rig_enqueue(&rig, type, NULL);
+            CHECK_INT(rig_do(&rig, made), CAIRN_OK);
+        }
+        struct request *holder = claim(&rig, "t.a");
+        struct request *waiting = rig_claim(&rig, "t.b", 60000);
+        rig_submit(&rig, rig_report(holder, CAIRN_COMPLETE));
+        rig_submit(&rig, make_limit());
+        rig_submit(&rig, waiting);
         rig_run(&rig);
         check_given(&rig, waiting);
     }

@@ -48,6 +48,12 @@ void act_limit(struct sim *sim, int engine)
             spec->rate_per_ms = times_ms[sim_below(sim, 3)];
         }
     }
-    sim_trace(sim, "engine %d: %s limit %s", engine, is_removed ? "remove" : "set", name);
+    const cairn_limit_spec *told = &request->in.limit;
+    if (is_removed)
+        sim_trace(sim, "engine %d: remove limit %s", engine, name);
+    else
+        sim_trace(sim, "engine %d: set limit %s of %s%s: %d at once, %d in %lld ms", engine,
+                  name, told->types, told->per_group ? " in each group" : "", told->concurrency,
+                  told->rate_n, (long long)told->rate_per_ms);
     act_submit(sim, engine, request, NULL);
 }

@@ -280,6 +280,40 @@ TEST(the_list_that_a_condition_did_not_take_stays_skipped)
     wf_close(&fw);
 }
 
+TEST(a_retry_of_a_rerun_inside_of_a_condition_goes_on_there_alone)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{condition: x, when: '{{ eq .n 1 }}', then: [{step: a}], "
+                       "else: [{step: b}, {step: c}]}, {step: d}"));
+    wf_do(&fw, "a");
+    wf_do(&fw, "d");
+    rerun(&fw, "c", "{\"n\": 2}"); /* into the list that was not taken, behind its first step */
+    wf_check_steps(&fw, "x:completed a:skipped b:skipped c:ready d:pending");
+    wf_do_badly(&fw, "c");
+    wf_check_status(&fw, "failed");
+    CHECK_INT(wf_again(&fw), CAIRN_OK);
+    wf_check_steps(&fw, "x:completed a:skipped b:skipped c:ready d:pending");
+    wf_do(&fw, "c");
+    wf_do(&fw, "d");
+    wf_check_status(&fw, "completed");
+    wf_close(&fw);
+}
+
+TEST(a_retry_of_a_rerun_inside_of_the_last_condition_does_not_complete_it)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{condition: x, when: '{{ eq .n 1 }}', then: [{step: a}], "
+                       "else: [{step: b}, {step: c}]}"));
+    wf_do(&fw, "a");
+    rerun(&fw, "c", "{\"n\": 2}");
+    wf_do_badly(&fw, "c");
+    CHECK_INT(wf_again(&fw), CAIRN_OK);
+    wf_check_status(&fw, "running");
+    wf_do(&fw, "c");
+    wf_check_status(&fw, "completed");
+    wf_close(&fw);
+}
+
 TEST(waits_and_decisions_are_copied_as_they_ended)
 {
     struct flow_world fw;
