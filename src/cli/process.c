@@ -2,19 +2,19 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The command gets a process group of its own, so that it can be ended with all that it
- * started, and so that Ctrl-C at the terminal reaches us and not it.  Everything is polled, and
- * one turn reads a bounded amount: a command that writes without end, that neither reads nor
- * writes, or that leaves its pipes to a child, cannot keep us from stopping it.
+ * The command gets a parent of its own (reaper.c), so that it can be ended with all that it started, and a
+ * process group, so that Ctrl-C at the terminal reaches us and not it.  Everything is polled, and one turn
+ * reads a bounded amount: a command that writes without end, that neither reads nor writes, or that leaves
+ * its pipes to a child, cannot keep us from stopping it.
  *
- * posix_spawn() can neither request a signal at the death of the parent nor notify the guard, so
- * we use fork() and exec().  Between the two the child calls only functions that are allowed in a
- * program with threads.
+ * posix_spawn() can neither request a signal at the death of the parent nor notify the guard, so we use fork()
+ * and exec().  Between the two the child calls only functions that are allowed in a program with threads.
  */
 #include "cli/process.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/reaper.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -24,14 +24,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* A command that was started, and our ends of its pipes; all are non-blocking. */
 struct child {
-    pid_t pid;       /* leader of a process group */
+    pid_t pid; /* of its parent, which ends when all that it started has ended (reaper.h) */
     uint32_t number; /* what the guard calls it */
     int input_fd, output_fd, errors_fd;
     int pid_fd; /* readable once it has ended; -1 on an old kernel */
@@ -43,9 +42,6 @@ void close_fd(int *fd)
         close(*fd);
     *fd = -1;
 }
-
-/* The exit code of a child that has not become the command. */
-enum { EXIT_UNSTARTED = 127 };
 
 struct pipes {
     int input[2], output[2], errors[2]; /* [0] is read, [1] is written */
@@ -73,41 +69,6 @@ static bool pipes_open(struct pipes *pipes)
            pipe2(pipes->errors, O_CLOEXEC) == 0 && pipe2(pipes->failure, O_CLOEXEC) == 0;
 }
 
-/* ---- in the child ----------------------------------------------------------------------- */
-
-/* The command begins with default signal handling and no blocked signals. */
-static void reset_signals(void)
-{
-    sigset_t none;
-    struct sigaction standard = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &standard, NULL); /* some cannot be changed, and need not be */
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* The signal at the parent's death reaches this process alone; the guard ends the group.  It
- * comes when the thread that forked has ended, which waits for this process. */
-static _Noreturn void become_command(const struct process *process, const struct pipes *pipes,
-                                     uint32_t number, pid_t parent)
-{
-    char *const arguments[] = {"sh", "-c", (char *)(uintptr_t)process->command, NULL};
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(EXIT_UNSTARTED); /* it died before we could ask for the signal */
-    guard_enter(process->guard, number);
-    reset_signals();
-    if (dup2(pipes->input[0], STDIN_FILENO) >= 0 &&
-        dup2(pipes->output[1], STDOUT_FILENO) >= 0 &&
-        dup2(pipes->errors[1], STDERR_FILENO) >= 0)
-        execve("/bin/sh", arguments, process->environment);
-    int problem = errno;
-    ssize_t len = write(pipes->failure[1], &problem, sizeof problem);
-    (void)len; /* the reader takes an end without a number as a start */
-    _exit(EXIT_UNSTARTED);
-}
-
 /* ---- in the parent ---------------------------------------------------------------------- */
 
 /* Waits for exec(); the errno it failed with, or 0. */
@@ -125,14 +86,21 @@ static int await_exec(struct pipes *pipes)
 /* 0, or an errno. */
 static int spawn(const struct process *process, struct pipes *pipes, struct child *child)
 {
-    pid_t parent = getpid();
     child->number = guard_number(process->guard);
+    struct reaping reaping = {.command = process->command,
+                              .environment = process->environment,
+                              .input_fd = pipes->input[0],
+                              .output_fd = pipes->output[1],
+                              .errors_fd = pipes->errors[1],
+                              .failure_fd = pipes->failure[1],
+                              .guard = process->guard,
+                              .number = child->number,
+                              .parent = getpid()};
     child->pid = fork();
     if (child->pid < 0)
         return errno;
     if (child->pid == 0)
-        become_command(process, pipes, child->number, parent);
-    setpgid(child->pid, child->pid); /* parent and child both do it, whichever is first */
+        reaper_run(&reaping);
     int problem = await_exec(pipes);
     if (problem) {
         waitpid(child->pid, NULL, 0);
@@ -196,7 +164,7 @@ struct run {
     size_t line_len;
     bool is_held;       /* a line waits until our own standard error has room */
     int64_t drop_at_us; /* monotonic; then what cannot be passed on is dropped; 0: never */
-    bool has_ended;     /* the child has been waited for */
+    bool has_ended;     /* the child has been waited for, and nothing of the command is left */
     bool is_killed;     /* SIGKILL has been sent */
     int64_t kill_at_us; /* monotonic; 0: SIGTERM has not been sent */
 };
@@ -234,7 +202,7 @@ static void take_output(struct run *run, size_t most)
             return;
         most -= (size_t)len;
         if (end->output.len + (size_t)len > run->process->output_max)
-            end->is_too_large = true;
+            end->is_too_large |= !end->is_stopped;
         else if (!end->is_too_large)
             buf_add(&end->output, chunk, (size_t)len);
     }
@@ -298,7 +266,7 @@ static void take_errors(struct run *run, size_t most)
 static void look_for_end(struct run *run)
 {
     int status;
-    if (run->has_ended || waitpid(run->child.pid, &status, WNOHANG) != run->child.pid)
+    if (waitpid(run->child.pid, &status, WNOHANG) != run->child.pid)
         return;
     run->has_ended = true;
     close_fd(&run->child.pid_fd);
@@ -308,31 +276,26 @@ static void look_for_end(struct run *run)
         run->end->exit_status = WEXITSTATUS(status);
 }
 
-static void stop_group(struct run *run, int signal)
-{
-    run->end->is_stopped = true;
-    run->is_killed |= signal == SIGKILL;
-    kill(-run->child.pid, signal);
-}
-
-/* After SIGTERM we wait for the whole group: the shell may end at once while the command that it
- * started is still cleaning up. */
-static bool is_over(const struct run *run)
-{
-    return run->has_ended &&
-           (!run->end->is_stopped || run->is_killed || kill(-run->child.pid, 0) < 0);
-}
-
-/* SIGTERM when it is no longer wanted, SIGKILL if that was not heard. */
-static void look_for_stop(struct run *run, bool is_kill)
+/* Output that nobody takes is a reason to end it, too; its call has then failed, and is not given back. */
+static bool is_unwanted(struct run *run)
 {
     const struct process *process = run->process;
-    if (run->has_ended && !run->end->is_stopped)
-        return;
+    if (!run->end->is_too_large)
+        run->end->is_stopped = process->is_unwanted(process->arg);
+    return run->end->is_too_large || run->end->is_stopped;
+}
+
+/* SIGTERM when it is no longer wanted, SIGKILL if that was not heard.  The shell may end at once while the
+ * command that it started is still cleaning up: what the reaper waits for is the end of all. */
+static void look_for_stop(struct run *run, bool is_kill)
+{
+    if (is_kill)
+        run->end->is_stopped = true;
     if (is_kill || (run->kill_at_us && monotonic_us() >= run->kill_at_us)) {
-        stop_group(run, SIGKILL);
-    } else if (!run->kill_at_us && process->is_unwanted(process->arg)) {
-        stop_group(run, SIGTERM);
+        reaper_kill(run->child.pid);
+        run->is_killed = true;
+    } else if (!run->kill_at_us && is_unwanted(run)) {
+        reaper_stop(run->child.pid);
         run->kill_at_us = monotonic_us() + GRACE_MS * US_PER_MS;
     }
 }
@@ -367,8 +330,8 @@ static size_t bytes_in(int fd)
     return fd >= 0 && ioctl(fd, FIONREAD, &count) == 0 && count > 0 ? (size_t)count : 0;
 }
 
-/* Reads what the child wrote before it ended.  Its own children may still write; we do not wait for
- * that. */
+/* Reads what was written before the end.  Where the system has no child subreapers something may still write;
+ * we do not wait for that. */
 static void take_rest(struct run *run)
 {
     struct child *child = &run->child;
@@ -388,7 +351,7 @@ bool process_run(const struct process *process, struct process_end *ret_end)
     struct run run = {.process = process, .end = ret_end};
     if (!child_start(process, &run.child, ret_end->last_line))
         return false;
-    while (!is_over(&run))
+    while (!run.has_ended)
         turn(&run);
     guard_leave(process->guard, run.child.number);
     take_rest(&run);

@@ -18,7 +18,8 @@ struct process {
     char *const *environment;
     const char *input;
     size_t input_len;
-    size_t output_max; /* more is read and dropped, and is_too_large set */
+    size_t
+        output_max; /* the first byte more ends it, as is_unwanted does, and sets is_too_large */
 
     /* Asked again and again while it runs: true ends it (SIGTERM, after a while SIGKILL). */
     bool (*is_unwanted)(void *arg);
@@ -28,10 +29,10 @@ struct process {
 };
 
 struct process_end {
-    int exit_status; /* if it exited */
-    int signal;      /* 0: it exited; else what killed it */
-    bool is_stopped; /* by us */
-    bool is_too_large;
+    int exit_status;   /* if it exited */
+    int signal;        /* 0: it exited; else what killed it */
+    bool is_stopped;   /* by us: it is no longer wanted */
+    bool is_too_large; /* its output is, and it was ended for that */
     struct buf output;
     char last_line[LAST_LINE]; /* of standard error; "" if there was none */
 };

@@ -271,8 +271,6 @@ static struct verdict complete(const struct args *args, cairn_work *work,
                                struct process_end *end)
 {
     const char *form = args_text(args, "output");
-    if (end->is_too_large)
-        return too_large();
     if (buf_failed(&end->output))
         return failed("memory ran out");
     return form && strcmp(form, "text") == 0 ? take_text(work, &end->output)
@@ -297,6 +295,8 @@ static struct verdict judge(const struct args *args, cairn_work *work, struct pr
     /* Ended by us: the work is no longer wanted here, and that is no fault of the task's. */
     if (end->is_stopped)
         return (struct verdict){.outcome = CAIRN_RELEASE};
+    if (end->is_too_large)
+        return too_large();
     if (end->signal) {
         const char *name = sigabbrev_np(end->signal);
         snprintf(text, sizeof text, "killed by SIG%s", name ? name : "?");

@@ -20,7 +20,7 @@ import tempfile
 
 from scene import Checks, end_when_told, say
 
-LIMIT = 180     # seconds after which something is stuck
+LIMIT = int(os.environ.get('CAIRN_TEST_LIMIT', 180))     # seconds after which something is stuck
 
 
 class Stuck(Exception):
@@ -164,11 +164,42 @@ def a_worker_whose_standard_error_nobody_reads_can_be_stopped(place):
 def what_is_left_behind_does_not_hold_up_the_end_with_a_flood(place):
     alive = place.pipe('alive')
     job = place.run('job', 'add', 't.v1')
-    worker = place.work('exec 9>alive; yes >&2 & echo $! >&9; echo 5', '--until-idle')
-    pid = int(read_some(alive))
+    worker = place.work('exec 9>alive; yes >&2 & echo up >&9; echo 5', '--until-idle')
+    read_to_end(alive)
     code = finish(worker)
-    os.kill(pid, signal.SIGKILL)
     return code == 0 and place.job(job)['result'] == 5, (code, place.job(job))
+
+
+TOO_LARGE = "the handler's output is larger than 1048576 bytes"
+
+
+def print_without_end(place, command, *options):
+    """The worker ends when its only job has: it would read on for ever if nobody stopped the handler."""
+    alive = place.pipe('alive')
+    job = place.run('job', 'add', 't.v1', '--max-attempts', '1')
+    worker = place.work(f'exec 9>alive; {command}', '--until-idle', *options)
+    read_to_end(alive)
+    code, row = finish(worker), place.job(job)
+    return code == 0 and row['status'] == 'failed' and row['last_error'] == TOO_LARGE, (code, row)
+
+
+def a_handler_that_prints_without_end_has_failed(place):
+    return print_without_end(place, 'yes')
+
+
+def text_without_end_has_failed_too(place):
+    return print_without_end(place, flood('yes'), '--output', 'text')
+
+
+def a_handler_that_prints_without_end_and_is_deaf_is_killed(place):
+    return print_without_end(place, 'trap "" TERM; exec yes')
+
+
+def as_much_as_a_payload_may_have_is_taken(place):
+    job = place.run('job', 'add', 't.v1')
+    code = finish(place.work("printf '\"%01048574d\"' 0", '--until-idle'))
+    row = place.job(job)
+    return code == 0 and row['result'] == '0' * 1048574, (code, row['status'], row['last_error'])
 
 
 # ---- signals ------------------------------------------------------------------------------------
@@ -217,6 +248,80 @@ def a_worker_under_nohup_goes_on(place):
     code = finish(worker)
     rows = [place.job(job)['result'] for job in results]
     return code == 0 and rows == ['one', 'two'], (code, rows)
+
+
+# ---- what leaves its handler -------------------------------------------------------------------
+
+# A family of daemons, each with a session of its own, which hear no polite word; the last one says that all are there.
+LEAVE = """cat > leave.sh <<'END'
+trap "" TERM HUP INT
+[ "$1" = 0 ] || setsid sh leave.sh $(($1 - 1)) &
+[ "$1" = 0 ] && echo up >&9
+sleep 1000; sleep 1000
+END
+exec 9>alive; (setsid sh leave.sh 3 &); """
+
+
+def leave_behind(place, command, *job_options, work_options=()):
+    """Runs a handler that starts a family of daemons; the pipe ends when the last of them has."""
+    alive = place.pipe('alive')
+    job = place.run('job', 'add', 't.v1', *job_options)
+    worker = place.work(LEAVE + command, *work_options)
+    read_some(alive)
+    return alive, job, worker
+
+
+def what_a_handler_started_ends_with_its_call(place):
+    os.mkfifo(place.path('go'))
+    alive, job, worker = leave_behind(place, 'read word < go; echo 5', work_options=('--until-idle',))
+    with open(place.path('go'), 'w', encoding='ascii') as go:
+        go.write('on\n')
+    read_to_end(alive)
+    code = finish(worker)
+    return code == 0 and place.job(job)['result'] == 5, (code, place.job(job))
+
+
+def what_a_handler_started_ends_at_the_timeout_of_its_call(place):
+    alive, job, worker = leave_behind(place, 'exec sleep 1000', '--max-attempts', '1', '--call-timeout', '1s',
+                                      work_options=('--until-idle',))
+    read_to_end(alive)
+    code, row = finish(worker), place.job(job)
+    return code == 0 and row['status'] == 'failed', (code, row)
+
+
+def what_a_handler_started_ends_with_its_killed_worker(place):
+    alive, _, worker = leave_behind(place, 'exec sleep 1000')
+    worker.kill()
+    worker.wait()
+    read_to_end(alive)
+    return True, ''
+
+
+def what_a_handler_started_ends_with_its_killed_worker_and_guard(place):
+    alive, _, worker = leave_behind(place, 'exec sleep 1000')
+    os.kill(guard_of(worker), signal.SIGKILL)
+    worker.kill()
+    worker.wait()
+    read_to_end(alive)
+    return True, ''
+
+
+def what_one_handler_started_is_not_ended_with_another(place):
+    """Two calls at the same time: the daemon of the first still answers when the second has ended."""
+    alive = place.pipe('alive')
+    os.mkfifo(place.path('go'))
+    place.run('job', 'add', 't.v1')
+    worker = place.work('[ -e first ] && exit; touch first; exec 9>alive; '
+                        '(setsid sh -c "echo up >&9; read word < go; echo \\$word >&9; sleep 1000" &); sleep 1000')
+    read_some(alive)
+    place.run('job', 'add', 't.v1', '--wait', stderr=subprocess.DEVNULL)
+    with open(place.path('go'), 'w', encoding='ascii') as go:
+        go.write('here\n')
+    said = read_some(alive)
+    worker.kill()
+    worker.wait()
+    read_to_end(alive)
+    return said == 'here\n', said
 
 
 # ---- deaths -------------------------------------------------------------------------------------
@@ -348,6 +453,15 @@ TESTS = [
     a_flood_without_line_ends_can_be_cancelled,
     a_worker_whose_standard_error_nobody_reads_can_be_stopped,
     what_is_left_behind_does_not_hold_up_the_end_with_a_flood,
+    a_handler_that_prints_without_end_has_failed,
+    text_without_end_has_failed_too,
+    a_handler_that_prints_without_end_and_is_deaf_is_killed,
+    as_much_as_a_payload_may_have_is_taken,
+    what_a_handler_started_ends_with_its_call,
+    what_a_handler_started_ends_at_the_timeout_of_its_call,
+    what_a_handler_started_ends_with_its_killed_worker,
+    what_a_handler_started_ends_with_its_killed_worker_and_guard,
+    what_one_handler_started_is_not_ended_with_another,
     a_closed_terminal_lets_handlers_finish,
     a_closed_terminal_that_hangs_up_twice_still_lets_handlers_finish,
     a_worker_under_nohup_goes_on,
