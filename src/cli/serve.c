@@ -22,8 +22,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* File descriptors that are not connections: the store's, the log's, the threads'. */
-enum { SPARE_FILES = 64 };
+/* File descriptors that are not connections: the store's, the log's, the threads'.  Where there are few of them half are
+ * kept back; below the least a server could not even open its store beside its connections. */
+enum { SPARE_FILES = 64, LEAST_FILES = 32 };
 
 /* How often the certificate's end is looked at. */
 enum { DAY_S = 86400 };
@@ -40,22 +41,34 @@ static bool is_store_url(const char *url)
     return false;
 }
 
-/* Raises the limit of open files as far as it goes, and answers how many connections fit in. */
-static unsigned fit_connections(unsigned wanted, const struct log *log)
+/* Raises the limit of open files as far as it goes. */
+static rlim_t raise_files(void)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files))
-        return wanted;
+        return RLIM_INFINITY;
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-    getrlimit(RLIMIT_NOFILE, &files);
-    if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur >= (rlim_t)wanted + SPARE_FILES)
+    return getrlimit(RLIMIT_NOFILE, &files) ? RLIM_INFINITY : files.rlim_cur;
+}
+
+/* How many connections fit into the limit of open files; 0: it is too low for a server, and an error was printed. */
+static unsigned fit_connections(unsigned wanted, const struct log *log)
+{
+    rlim_t files = raise_files();
+    if (files < LEAST_FILES) {
+        say_error("cannot serve: the limit of open files is %llu, and it takes %d at least",
+                  (unsigned long long)files, LEAST_FILES);
+        say_more("raise it with ulimit -n, or LimitNOFILE of its service");
+        return 0;
+    }
+    rlim_t room = files > (rlim_t)2 * SPARE_FILES ? files - SPARE_FILES : files / 2;
+    if (files == RLIM_INFINITY || room >= wanted)
         return wanted;
-    unsigned fit =
-        files.rlim_cur > 2 * SPARE_FILES ? (unsigned)files.rlim_cur - SPARE_FILES : SPARE_FILES;
+    unsigned fit = (unsigned)room;
     log_tell(log, LEVEL_WARNING, "few_files", NULL,
              "at most %u connections instead of %u: the limit of open files is %llu", fit,
-             wanted, (unsigned long long)files.rlim_cur);
+             wanted, (unsigned long long)files);
     return fit;
 }
 
@@ -345,6 +358,8 @@ int run_serve(const struct args *args)
     mallopt(M_ARENA_MAX, 2); /* threads here allocate little; an arena each costs memory */
     config.max_connections =
         fit_connections((unsigned)args_number(args, "max-connections", 10000), &serving.log);
+    if (!config.max_connections)
+        return EXIT_NO;
     block_signals();
     return serve(&serving, &open, where, &config);
 }

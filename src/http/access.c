@@ -83,3 +83,10 @@ bool access_is_local(const char *host, const char *origin)
     return host && (scheme == 8 || strncasecmp(origin, "http://", 7) == 0) &&
            strcasecmp(origin + scheme, host) == 0;
 }
+
+bool access_is_cross_site(const char *method, const char *site)
+{
+    bool is_reading = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    return site && !is_reading &&
+           (strcasecmp(site, "cross-site") == 0 || strcasecmp(site, "same-site") == 0);
+}

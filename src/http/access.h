@@ -50,4 +50,9 @@ void access_role_names(unsigned roles, const char *between, char ret_names[ROLES
  * page: the host is named as a loopback address, and the page is our own. */
 bool access_is_local(const char *host, const char *origin);
 
+/* Whether a browser says that another site's page caused this request, and it is one that may change something.  Sites
+ * are told by the header Sec-Fetch-Site (NULL: not sent), which comes without an Origin, too.  A link to our page from
+ * elsewhere is a GET. */
+bool access_is_cross_site(const char *method, const char *site);
+
 #endif

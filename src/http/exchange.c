@@ -190,7 +190,8 @@ static void check_access(struct exchange *exchange, const char *method)
     cairn_error *refusal = &exchange->refusal;
     unsigned needed = needed_roles(exchange, method);
     if (!exchange->http->has_tokens) {
-        if (!access_is_local(header(exchange, "Host"), header(exchange, "Origin")))
+        if (!access_is_local(header(exchange, "Host"), header(exchange, "Origin")) ||
+            access_is_cross_site(method, header(exchange, "Sec-Fetch-Site")))
             fail(refusal, CAIRN_E_FORBIDDEN,
                  "without tokens only requests to a loopback address are taken, and none from "
                  "other sites' pages");

@@ -421,6 +421,33 @@ TEST(tokens_have_roles)
     CHECK_INT(server_stop(&server), 0);
 }
 
+TEST(without_tokens_no_strange_site_can_change_anything)
+{
+    struct server server = server_start_plain();
+    static const struct {
+        const char *method, *headers;
+        int status;
+    } calls[] = {{"POST", "Sec-Fetch-Site: cross-site\r\n", 403},
+                 {"POST", "Sec-Fetch-Site: same-site\r\n", 403},
+                 {"POST", "Sec-Fetch-Site: Cross-Site\r\n", 403},
+                 {"PUT", "Sec-Fetch-Site: cross-site\r\n", 403},
+                 {"DELETE", "Sec-Fetch-Site: cross-site\r\n", 403},
+                 {"OPTIONS", "Sec-Fetch-Site: same-site\r\n", 403},
+                 {"POST", "Sec-Fetch-Site: same-origin\r\n", 201},
+                 {"POST", "Sec-Fetch-Site: none\r\n", 201},
+                 {"POST", "", 201},
+                 {"GET", "Sec-Fetch-Site: cross-site\r\n", 200},
+                 {"HEAD", "Sec-Fetch-Site: same-site\r\n", 200}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const char *body = strcmp(calls[i].method, "POST") == 0 ? "{\"type\": \"t\"}" : NULL;
+        int status =
+            request(&server, calls[i].method, "/v1/jobs", calls[i].headers, body).status;
+        CHECK(status == calls[i].status, "%s %s: %d", calls[i].method, calls[i].headers,
+              status);
+    }
+    CHECK_INT(server_stop(&server), 0);
+}
+
 TEST(without_tokens_no_strange_page_can_call)
 {
     struct server server = server_start_plain();

@@ -81,3 +81,24 @@ $ kill $server; wait $server; grep ' info [A-Z]' log4 | sed 's/.* info //; s/ [0
 PUT /v1/retention 200 US by ada
 DELETE /v1/jobs/<id1> 200 US by ada
 POST /v1/purge 200 US by ada
+# Connections are never more than there are files for, and with hardly any files there is no server.
+$ (ulimit -n 31; cairn serve --listen 127.0.0.1:0)
+! cairn: cannot serve: the limit of open files is 31, and it takes 32 at least
+!     raise it with ulimit -n, or LimitNOFILE of its service
+[1]
+$ (ulimit -n 20; cairn serve --listen 127.0.0.1:0 --max-connections 1)
+! cairn: cannot serve: the limit of open files is 20, and it takes 32 at least
+!     raise it with ulimit -n, or LimitNOFILE of its service
+[1]
+$ few() { (ulimit -n $1; exec cairn serve --listen 127.0.0.1:0 $2 2>few$1) & server=$!; until grep -q listening few$1 2>/dev/null; do sleep 0.05; done; http=$(grep -o 'http://[0-9.:]*' few$1); cairn job list --url $http -o ids | wc -l; kill $server; wait $server; grep -o 'at most.*' few$1; }
+$ few 32; few 100; few 128; few 200; few 34 --max-connections=17
+2
+at most 16 connections instead of 10000: the limit of open files is 32
+2
+at most 50 connections instead of 10000: the limit of open files is 100
+2
+at most 64 connections instead of 10000: the limit of open files is 128
+2
+at most 136 connections instead of 10000: the limit of open files is 200
+2
+[1]
