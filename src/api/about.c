@@ -89,5 +89,6 @@ void write_about(const struct request *request, struct answer *answer)
     json_close(out, ']');
     json_str(json_key(out, "page"), request->page);
     write_limits(out, &call->engine->options);
+    json_str(json_key(out, "waits"), about->is_hearing ? "notify" : "poll");
     json_close(out, '}');
 }

@@ -15,6 +15,7 @@ void await_begin(struct request *request, int64_t now_us)
 {
     if (!request->await_ms)
         return;
+    request->await_from_us = now_us;
     request->wait_until_us =
         request->await_ms < 0 ? INT64_MAX : instant_add(now_us, request->await_ms * US_PER_MS);
     snprintf(request->await_id, sizeof request->await_id, "%s",

@@ -4,9 +4,8 @@
  *
  * Such a request is a read that is repeated: it is read once; if the job or instance has not ended,
  * the request waits, without a thread, until there is a reason to read it again.  The local engine
- * has one when a commit of its own has ended that very job or instance, when another process has
- * changed the store, and twice a second on a store that does not tell of every change.  The remote
- * engine lets the server wait, and asks again when the server has waited for as long as it may.
+ * has one when a commit of its own has ended that very job or instance, or a look (waits.c) says that
+ * another process has.  The remote engine lets the server wait, and asks again when the server has waited for as long as it may.
  */
 #ifndef ENGINE_AWAIT_H
 #define ENGINE_AWAIT_H

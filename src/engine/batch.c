@@ -320,7 +320,9 @@ static cairn_code commit(struct batch *batch)
     int64_t now_us = batch->tx->now_us;
     batch->tx->is_version_wanted = count > 0 && batch->ops->lock_flow;
     known_leases_begin(engine, leases, count, true);
-    cairn_code code = STORE(batch, commit, is_any_ready(&batch->ready));
+    unsigned news =
+        (is_any_ready(&batch->ready) ? NEWS_READY : 0) | (batch->ended.count ? NEWS_ENDS : 0);
+    cairn_code code = STORE(batch, commit, news);
     if (!code && batch->is_unlocked)
         batch_close_events(batch);
     known_leases_end(engine, leases, count, true, !code, &batch->began, now_us,

@@ -375,7 +375,6 @@ static void look_at_all(struct local_engine *engine)
     note_any_ready(engine);
     timers_ask(engine);
     park_wake(engine, NULL);
-    waits_look(engine);
 }
 
 /* ---- when it failed ------------------------------------------------------------------------ */
@@ -419,6 +418,8 @@ static void try_later(struct committer *committer, struct request_queue *request
         engine->trouble_us = now_us;
     if (is_unsure) /* it may have changed anything, and a second try will not say so */
         look_at_all(engine);
+    if (is_unsure)
+        waits_look(engine);
     queue_prepend(&engine->writes, &later);
     pthread_mutex_unlock(&engine->lock);
     if (is_news)
@@ -550,6 +551,8 @@ static void note_foreign_commit(struct committer *committer)
         return;
     pthread_mutex_lock(&engine->lock);
     look_at_all(engine);
+    if (engine->store->ops->ask_due_ms == 0) /* else the watcher knows whether it was an end */
+        waits_look(engine);
     pthread_mutex_unlock(&engine->lock);
 }
 

@@ -393,7 +393,7 @@ void figures_leave(struct local_engine *engine)
             ops->put_totals(tx, totals, total_count, NULL))
             ops->rollback(tx);
         else
-            ops->commit(tx, false, NULL);
+            ops->commit(tx, 0, NULL);
     }
     arena_done(&arena);
 }

@@ -106,7 +106,7 @@ static void wake(cairn_engine *base, const char *worker)
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us)
+void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us)
 {
     if (until_us == INT64_MAX) {
         pthread_cond_wait(cond, lock);
@@ -248,6 +248,7 @@ static void *run_reader(void *arg)
     while (!engine->is_stopping) {
         struct request_queue some;
         waits_run(engine);
+        waits_ask(engine);
         take_reads(engine, &some);
         if (!some.count) {
             wait_until(&engine->read_work, &engine->lock, waits_next_us(engine));
@@ -316,39 +317,6 @@ static bool run_here(cairn_engine *base, struct request *request)
     request->code = CAIRN_OK;
     error_clear(&request->error);
     return false;
-}
-
-/* While no claim waits, news concerns only timers: then it is enough to listen a while after the
- * opening (short commands never do) and to look now and then under load. */
-#define FIRST_WATCH_US US_PER_SEC
-#define NEXT_WATCH_US (100 * US_PER_MS)
-
-/* Listens for other processes while a call waits for work or timers must be kept. */
-static void *run_watcher(void *arg)
-{
-    struct local_engine *engine = arg;
-    int64_t from_us = clock_monotonic_us(&engine->clock) + FIRST_WATCH_US;
-    pthread_mutex_lock(&engine->lock);
-    while (!engine->is_stopping) {
-        if (!keeps_timers(engine))
-            from_us = INT64_MAX;
-        bool has_waiting = engine->parked.count || engine->waits.count;
-        if (!has_waiting && clock_monotonic_us(&engine->clock) < from_us) {
-            wait_until(&engine->watch_work, &engine->lock, from_us);
-            continue;
-        }
-        pthread_mutex_unlock(&engine->lock);
-        bool is_news = engine->store->ops->watch(engine->store, engine->stop_fd, -1);
-        pthread_mutex_lock(&engine->lock);
-        from_us = clock_monotonic_us(&engine->clock) + NEXT_WATCH_US;
-        if (is_news) {
-            engine->is_foreign_news = true;
-            note_any_ready(engine);
-            pthread_cond_broadcast(&engine->write_work);
-        }
-    }
-    pthread_mutex_unlock(&engine->lock);
-    return NULL;
 }
 
 static bool start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
@@ -423,6 +391,7 @@ static void close_engine(cairn_engine *base)
     }
     engine->store->ops->close(engine->store);
     close(engine->stop_fd);
+    close(engine->wake_fd);
     pthread_cond_destroy(&engine->write_work);
     pthread_cond_destroy(&engine->read_work);
     pthread_cond_destroy(&engine->watch_work);
@@ -449,6 +418,7 @@ static void abandon(cairn_engine *base)
         ops->forget(engine->store, engine->read_session);
     ops->forget(engine->store, NULL);
     close(engine->stop_fd);
+    close(engine->wake_fd);
     mem_free(engine->known_leases.slots);
     mem_free(engine->base.url);
     mem_free(engine);
@@ -501,9 +471,12 @@ static struct local_engine *make_engine(const cairn_open_options *options, cairn
     engine->base.ops = &local_ops;
     engine->base.options = *options;
     engine->stop_fd = eventfd(0, EFD_CLOEXEC);
-    if (engine->stop_fd < 0) {
+    engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (engine->stop_fd < 0 || engine->wake_fd < 0) {
         fail(reterr, CAIRN_E_OUT_OF_MEMORY, "could not open an event descriptor: %s",
              strerror(errno));
+        if (engine->stop_fd >= 0)
+            close(engine->stop_fd);
         mem_free(engine);
         return NULL;
     }
@@ -536,6 +509,7 @@ cairn_code local_engine_new(const cairn_open_options *options, struct store *sto
     engine->store = store;
     store->clock = &engine->clock;
     store->stop_fd = engine->stop_fd;
+    store->wake_fd = engine->wake_fd;
     add_committers(engine, options->seed);
     *ret_engine = engine;
     return CAIRN_OK;
@@ -578,11 +552,13 @@ cairn_code local_engine_open(const cairn_open_options *options, const char *url,
     cairn_code code = store_open(&config, &engine->store, reterr);
     if (code) {
         close(engine->stop_fd);
+        close(engine->wake_fd);
         mem_free(engine);
         return code;
     }
     engine->base.schema = &engine->store->schema;
     engine->store->stop_fd = engine->stop_fd;
+    engine->store->wake_fd = engine->wake_fd;
     add_committers(engine, options->seed);
     engine->base.url = url_without_password(url);
     code = engine->base.url ? local_engine_start(engine, reterr) : fail_memory(reterr);

@@ -68,7 +68,13 @@ struct end_waits {
     size_t count;
     uint64_t epoch;   /* rises whenever something may have ended */
     int64_t first_us; /* monotonic: no time is over before this; 0: none waits */
-    int64_t look_us;  /* monotonic: when to read all of them again; 0: not by the clock */
+
+    /* When to ask the store which of them have ended: monotonic; 0: not by the clock. */
+    int64_t look_us;
+    int64_t looked_us;    /* when all of them were asked for, and not only the young ones */
+    int64_t hearing_us;   /* since when other processes tell of ends */
+    size_t hearing_looks; /* looks after that which are done */
+    bool is_watched;      /* the watcher knows that somebody waits */
 };
 
 /* bulk.c: when this process looks for the next portion of a bulk action; with the lock held. */
@@ -207,6 +213,7 @@ struct local_engine {
     int threads_running; /* committers' */
     bool has_threads;    /* set before they start; false: somebody else runs the committer */
     int stop_fd;         /* readable once the engine stops */
+    int wake_fd;         /* of the watcher: see struct store */
 
     pthread_mutex_t lock;
     pthread_cond_t write_work, read_work, watch_work;
@@ -238,6 +245,12 @@ struct local_engine {
     int64_t refusal_us,
         refusals_untold; /* when a refusal to write was told: monotonic; 0: never */
 };
+
+/* watcher.c: the thread that listens for other processes. */
+void *run_watcher(void *arg);
+
+/* local.c: with `lock` held; INT64_MAX: without end. */
+void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us);
 
 /* Puts an engine together on an open store (which it then owns), without threads. */
 cairn_code local_engine_new(const cairn_open_options *options, struct store *store,
@@ -295,8 +308,12 @@ void waits_add(struct local_engine *engine, struct request *request, uint64_t ep
 
 /* Ids of what has ended; they are read again. */
 void waits_ended(struct local_engine *engine, const char *const *ids, size_t count);
-void waits_look(struct local_engine *engine); /* at all */
-void waits_end(struct local_engine *engine);  /* their time is over */
+void waits_look(struct local_engine *engine);    /* at all, as soon as possible */
+void waits_hearing(struct local_engine *engine); /* from now on other processes tell of ends */
+
+/* Asks the store which have ended, if it is time to; the lock is not held meanwhile.  By the reader. */
+void waits_ask(struct local_engine *engine);
+void waits_end(struct local_engine *engine); /* their time is over */
 
 /* When waits_run() has something to do: monotonic; INT64_MAX: nothing in sight. */
 int64_t waits_next_us(const struct local_engine *engine);

@@ -43,6 +43,7 @@ cairn_code answer_about(struct question *q)
                                    .product = product,
                                    .schema = q->engine->base.schema->to,
                                    .is_clock_virtual = q->engine->clock.is_virtual,
+                                   .is_hearing = q->ops->is_hearing(q->engine->store),
                                    .started_us = question_opened_us(q)};
     q->request->out.now_us = q->tx->now_us;
     return CAIRN_OK;

@@ -133,6 +133,7 @@ struct request {
     int64_t give_up_us;    /* monotonic: until when an unreachable store is tried again */
     int64_t wait_until_us; /* monotonic: until when a claim, or await_ms, waits; 0: it
                             * does not */
+    int64_t await_from_us; /* monotonic: since when it waits for an end */
     bool is_limited;       /* of a claim that waits: a limit has refused tasks */
     int64_t token_in_us;   /* in how long there is a token for one; 0: not a question of time */
     int64_t token_at_us;   /* the same, monotonic */

@@ -274,6 +274,7 @@ struct about_output {
     const char *kind, *product; /* of the store */
     int32_t schema;
     bool is_clock_virtual;
+    bool is_hearing; /* of ends in other processes */
     int64_t started_us;
 };
 

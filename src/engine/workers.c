@@ -296,7 +296,7 @@ void workers_leave(struct local_engine *engine)
         if (ops->forget_workers(tx, engine->workers.process, NULL))
             ops->rollback(tx);
         else
-            ops->commit(tx, false, NULL);
+            ops->commit(tx, 0, NULL);
     }
     arena_done(&arena);
 }

@@ -30,6 +30,7 @@
 #include "core/pattern.h"
 #include "core/tag.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -90,7 +91,24 @@ struct store {
     struct clock *clock; /* the engine's: the time, unless the store has its own (PostgreSQL) */
     struct store_schema schema;
     int stop_fd; /* readable once the engine closes, so that no wait lasts long then; 0: none */
+
+    /* Whether watch() is to be told of ends by others.  wake_fd, an eventfd, becomes readable when that
+     * may have changed, and a watch() for which it matters returns; 0: none. */
+    atomic_bool are_ends_wanted;
+    int wake_fd;
+
     _Atomic int64_t met_us; /* monotonic: when another process was last in a claim's way */
+};
+
+/* What a commit tells other processes, and what watch() has learned from them.  The notice of a commit says
+ * which it is, and those who wait for another kind are not woken. */
+enum store_news {
+    NEWS_READY = 1 << 0, /* something can be claimed, or a timer was set */
+    NEWS_ENDS = 1 << 1,  /* a job or an instance has ended */
+    NEWS_HEARING =
+        1
+        << 2, /* of watch(): from now on commits tell of ends; one that had all but ended may not have */
+    NEWS_ALL = NEWS_READY | NEWS_ENDS
 };
 
 enum session_kind { SESSION_WRITER, SESSION_READER };

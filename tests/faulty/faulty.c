@@ -209,7 +209,7 @@ static const struct store_ops *inner_ops(struct store_tx *tx)
     return faulty(tx->session->store)->inner->ops;
 }
 
-cairn_code faulty_commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr)
+cairn_code faulty_commit(struct store_tx *tx, unsigned news, cairn_error *reterr)
 {
     struct store_tx *inner = inner_tx(tx);
     struct fault fault = next_fault(tx->session->store, FAULTY_COMMIT);
@@ -217,7 +217,7 @@ cairn_code faulty_commit(struct store_tx *tx, bool is_ready_made, cairn_error *r
         inner_ops(tx)->rollback(inner);
         return say_failed(fault, FAULTY_COMMIT, reterr);
     }
-    cairn_code code = inner_ops(tx)->commit(inner, is_ready_made, reterr);
+    cairn_code code = inner_ops(tx)->commit(inner, news, reterr);
     copy_facts(tx, inner);
     if (!code && fault.code)
         return say_failed(fault, FAULTY_COMMIT, reterr);
@@ -267,10 +267,18 @@ cairn_code faulty_leave(struct faulty_call *call, cairn_error *reterr)
     return code;
 }
 
-bool faulty_watch(struct store *store, int stop_fd, int timeout_ms)
+unsigned faulty_watch(struct store *store, int stop_fd, int timeout_ms)
 {
     struct store *inner = faulty(store)->inner;
+    atomic_store(&inner->are_ends_wanted, atomic_load(&store->are_ends_wanted));
+    inner->wake_fd = store->wake_fd;
     return inner->ops->watch(inner, stop_fd, timeout_ms);
+}
+
+bool faulty_is_hearing(struct store *store)
+{
+    struct store *inner = faulty(store)->inner;
+    return inner->ops->is_hearing(inner);
 }
 
 bool faulty_is_changed_elsewhere(struct store_session *base)

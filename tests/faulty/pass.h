@@ -44,6 +44,7 @@ store_begin_fn faulty_begin;
 store_commit_fn faulty_commit;
 store_rollback_fn faulty_rollback;
 store_watch_fn faulty_watch;
+store_is_hearing_fn faulty_is_hearing;
 store_is_changed_elsewhere_fn faulty_is_changed_elsewhere;
 
 /* faulty_verbs.c, which is generated. */

@@ -820,6 +820,50 @@ TEST(news_of_others_wakes_the_watch_and_our_own_does_not)
     CHECK(!rig->ops->watch(rig->store, stop_fd, -1), "it does not stop");
 }
 
+/* Ends a transaction that has written nothing, and has ended something. */
+static void commit_end(struct rig *rig)
+{
+    begin_write(rig);
+    MUST(rig, rig->ops->commit(rig->tx, NEWS_ENDS, &rig->error));
+    rig->tx = NULL;
+}
+
+TEST(of_ends_only_those_are_told_who_want_them)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(rig_closep) struct rig *other = rig_open_url(rig->url);
+    cleanup(closep) int stop_fd = eventfd(0, EFD_NONBLOCK);
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, -1), NEWS_ALL); /* it begins to listen */
+
+    commit_end(other);
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, 20), 0);
+
+    atomic_store(&rig->store->are_ends_wanted, true);
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, -1), NEWS_HEARING);
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, 0), 0); /* it is said once */
+    commit_end(rig);
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, 20), 0); /* our own */
+    commit_end(other);
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, NEWS_MS), NEWS_ENDS);
+
+    begin_write(other);
+    add(other, job_of(other, "a"));
+    commit(other);
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, NEWS_MS), NEWS_READY);
+}
+
+TEST(a_watch_returns_when_ends_begin_to_be_wanted)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
+    cleanup(closep) int stop_fd = eventfd(0, EFD_NONBLOCK);
+    cleanup(closep) int wake_fd = eventfd(0, EFD_NONBLOCK);
+    rig->store->wake_fd = wake_fd;
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, -1), NEWS_ALL);
+    eventfd_write(wake_fd, 1);
+    CHECK_INT(rig->ops->watch(rig->store, stop_fd, -1), 0);
+    rig->store->wake_fd = 0;
+}
+
 TEST(a_watch_that_lost_its_connection_says_look_and_listens_again)
 {
     cleanup(rig_closep) struct rig *rig = rig_open_url(new_url());
@@ -827,10 +871,13 @@ TEST(a_watch_that_lost_its_connection_says_look_and_listens_again)
     cleanup(closep) int stop_fd = eventfd(0, EFD_NONBLOCK);
     CHECK(rig->ops->watch(rig->store, stop_fd, -1), "it begins to listen without a look");
     terminate_others(foreign);
+    CHECK(rig->ops->is_hearing(rig->store), "it does not hear");
     CHECK(rig->ops->watch(rig->store, stop_fd, -1), "a lost connection is no news");
+    CHECK(!rig->ops->is_hearing(rig->store), "it says that it hears");
     while (foreign_number(foreign, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE"
                                    " 'LISTEN%' AND datname = current_database()") == 0)
         rig->ops->watch(rig->store, stop_fd, 50);
+    CHECK(rig->ops->is_hearing(rig->store), "it does not hear");
     foreign_run(foreign, "NOTIFY cairn");
     CHECK(rig->ops->watch(rig->store, stop_fd, NEWS_MS), "it does not hear");
 }
@@ -840,6 +887,7 @@ TEST(behind_a_pooler_the_watch_polls)
     cleanup(rig_closep) struct rig *rig = rig_open_url(scratch_store_of("pgbouncer"));
     cleanup(closep) int stop_fd = eventfd(0, EFD_NONBLOCK);
     CHECK(rig->ops->watch(rig->store, stop_fd, -1), "it does not poll");
+    CHECK(!rig->ops->is_hearing(rig->store), "it says that it hears");
     CHECK(!rig->ops->watch(rig->store, stop_fd, 0), "it polls too often");
     CHECK(rig->ops->watch(rig->store, stop_fd, -1), "it polls only once");
 }

@@ -352,6 +352,23 @@ TEST(an_empty_store_counts_nothing)
     CHECK_INT(count, 0);
 }
 
+TEST(ends_are_found_in_one_question)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    const char *ids[JOB_STATUS_COUNT + 1];
+    bool is_ended[JOB_STATUS_COUNT + 1] = {0};
+    size_t count = 0;
+    begin_write(rig);
+    for (enum job_status status = JOB_PENDING; status < JOB_STATUS_COUNT; status++)
+        ids[count++] = add_with(rig, "a", status);
+    ids[count++] = "00000000-0000-4000-8000-000000000000";
+    commit(rig);
+    begin_read(rig);
+    MUST(rig, rig->ops->find_ended(rig->tx, ids, count, is_ended, &rig->error));
+    for (size_t i = 0; i < count; i++) /* what is not there has ended as well */
+        CHECK_INT(is_ended[i], JOB_PENDING + i != JOB_PENDING && JOB_PENDING + i != JOB_LEASED);
+}
+
 TEST(jobs_are_counted_by_what_they_wait_for)
 {
     cleanup(rig_closep) struct rig *rig = rig_open();

@@ -238,6 +238,20 @@ cairn_code postgres_update_jobs(struct store_tx *tx, const struct job_row *rows,
                                reterr);
 }
 
+cairn_code postgres_find_ended(struct store_tx *tx, const char *const *ids, size_t count,
+                               bool *ret_is_ended, cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = {.arena = tx->arena};
+    param_uuids(&params, ids, count);
+    TRY(postgres_ask(tx, PG_FIND_ENDED, &params, &reader, reterr));
+    for (size_t i = 0; i < count; i++)
+        ret_is_ended[i] = true;
+    for (; reader.row < reader.count; reader.row++)
+        ret_is_ended[value_int(&reader, 0) - 1] = false;
+    return CAIRN_OK;
+}
+
 cairn_code postgres_get_job(struct store_tx *tx, const char *id, struct job_row *ret_row,
                             cairn_error *reterr)
 {

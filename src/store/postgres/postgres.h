@@ -58,11 +58,19 @@ cairn_code postgres_exec(PGconn *conn, const char *sql, const char *doing,
 /* ---- connections ------------------------------------------------------------------------- */
 
 struct postgres_watch {
-    PGconn *conn;        /* NULL: not listening */
-    int64_t retry_ms;    /* the delay before the next try to connect */
-    int64_t retry_at_us; /* monotonic */
-    int64_t looked_us;   /* monotonic: when it last said that looking is worth it */
+    PGconn *conn;         /* NULL: not listening */
+    int64_t retry_ms;     /* the delay before the next try to connect */
+    int64_t retry_at_us;  /* monotonic */
+    int64_t looked_us;    /* monotonic: when it last said that looking is worth it */
+    int64_t announced_us; /* monotonic: when others were told that ends are wanted; 0: not */
+    atomic_bool is_deaf;  /* it cannot listen, or others could not be told */
 };
+
+/* A notice: who sends it, a colon, and a letter for each kind of news; watch.c. */
+enum { NOTICE_TEXT = TOKEN_TEXT + 8 };
+struct postgres_store;
+void postgres_write_notice(const struct postgres_store *store, unsigned news,
+                           char ret_notice[NOTICE_TEXT]);
 
 /* The next timers as they were when last read, lowered by what we wrote since; see timer.c. */
 struct postgres_due {

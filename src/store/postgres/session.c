@@ -219,26 +219,33 @@ cairn_code postgres_begin(struct store_session *base, struct arena *arena,
     return CAIRN_OK;
 }
 
+/* Tells others what has happened.  Where something is ready they are told anyway, and of ends in the same notice. */
 static cairn_code queue_notify(struct postgres_session *session, struct arena *arena,
-                               cairn_error *reterr)
+                               unsigned news, cairn_error *reterr)
 {
+    const struct postgres_store *store = postgres_store_of(&session->base);
     struct postgres_params params = {.arena = arena};
-    param_text(&params, postgres_store_of(&session->base)->name);
-    return postgres_queue(session, PG_NOTIFY, &params, reterr);
+    char notice[NOTICE_TEXT];
+    postgres_write_notice(store, news, notice);
+    param_text(&params, notice);
+    if (news & NEWS_READY)
+        return postgres_queue(session, PG_NOTIFY, &params, reterr);
+    param_text(&params, store->name);
+    return postgres_queue(session, PG_NOTIFY_ENDS, &params, reterr);
 }
 
-cairn_code postgres_commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr)
+cairn_code postgres_commit(struct store_tx *tx, unsigned news, cairn_error *reterr)
 {
     struct postgres_session *session = postgres_session_of(tx);
     cleanup(postgres_result_done) PGresult *result = NULL;
-    cairn_code code = CAIRN_OK;
 
-    if (is_ready_made || session->tx.is_news)
-        code = queue_notify(session, tx->arena, reterr);
-    if (!code)
-        code = postgres_send_due(tx, reterr);
+    if (session->tx.is_news)
+        news |= NEWS_READY;
+    cairn_code code = postgres_send_due(tx, reterr);
     if (!code)
         code = postgres_send_version(tx, reterr);
+    if (!code && news) /* last: who begins to wait meanwhile is seen for as long as possible */
+        code = queue_notify(session, tx->arena, news, reterr);
     if (!code)
         code = postgres_run(session, PG_COMMIT, NULL, &result, reterr);
     /* The server answers COMMIT of a broken transaction with ROLLBACK. */

@@ -26,6 +26,19 @@ cairn_code sqlite_get_job(struct store_tx *tx, const char *id, struct job_row *r
     return find_job(tx, Q_GET_JOB, id, ret_row, reterr);
 }
 
+cairn_code sqlite_find_ended(struct store_tx *tx, const char *const *ids, size_t count,
+                             bool *ret_is_ended, cairn_error *reterr)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t is_ended = 0;
+        cleanup(query_end) struct query query = query_begin(tx, Q_IS_ENDED, reterr);
+        bind_text(&query, ":id", ids[i]);
+        TRY(query_int(&query, &is_ended));
+        ret_is_ended[i] = is_ended != 0;
+    }
+    return CAIRN_OK;
+}
+
 cairn_code sqlite_lock_jobs(struct store_tx *tx, const char *const *ids, size_t count,
                             bool may_wait, struct job_row *ret_rows,
                             enum lock_result *ret_results, cairn_error *reterr)

@@ -389,10 +389,10 @@ static void checkpoint(struct sqlite_session *session)
                               NULL);
 }
 
-cairn_code sqlite_commit(struct store_tx *tx, bool is_ready_made, cairn_error *reterr)
+cairn_code sqlite_commit(struct store_tx *tx, unsigned news, cairn_error *reterr)
 {
     struct sqlite_session *session = sqlite_session_of(tx);
-    (void)is_ready_made; /* others watch the file */
+    (void)news; /* others watch the file */
     cairn_code code = run_commit(session, reterr);
     if (code)
         sqlite_rollback(tx);

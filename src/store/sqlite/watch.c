@@ -132,12 +132,12 @@ static bool wait_only(int stop_fd, int wait_ms)
     return poll(&stop, 1, wait_ms) == 0;
 }
 
-bool sqlite_watch(struct store *base, int stop_fd, int timeout_ms)
+unsigned sqlite_watch(struct store *base, int stop_fd, int timeout_ms)
 {
     struct sqlite_store *store = (struct sqlite_store *)base;
     if (is_in_memory(store)) { /* it has no other process */
         wait_only(stop_fd, timeout_ms);
-        return false;
+        return 0;
     }
     int64_t end_us = timeout_ms < 0 ? INT64_MAX : monotonic_us() + timeout_ms * US_PER_MS;
     if (!store->watch)
@@ -145,23 +145,31 @@ bool sqlite_watch(struct store *base, int stop_fd, int timeout_ms)
     struct watch *watch = store->watch;
     if (!watch) { /* without a connection of its own the store is read from time to time */
         int poll_ms = (int)(POLL_US / US_PER_MS);
-        return wait_only(stop_fd,
-                         timeout_ms >= 0 && timeout_ms < poll_ms ? timeout_ms : poll_ms);
+        bool is_over =
+            wait_only(stop_fd, timeout_ms >= 0 && timeout_ms < poll_ms ? timeout_ms : poll_ms);
+        return is_over ? NEWS_ALL : 0;
     }
 
     for (;;) {
         find_log(watch);
         if (has_changed(watch))
-            return true;
+            return NEWS_ALL;
         int64_t now_us = monotonic_us();
         if (watch->last_write_us && now_us - watch->last_write_us > SETTLE_US)
             watch->last_write_us = 0;
         if (now_us >= end_us)
-            return false;
+            return 0;
         int64_t wait_us = until_look_us(watch, now_us);
         if (wait_us < 0 || wait_us > end_us - now_us)
             wait_us = end_us == INT64_MAX && wait_us < 0 ? -1 : end_us - now_us;
         if (!sleep_until(watch, stop_fd, wait_us))
-            return false;
+            return 0;
     }
+}
+
+/* Every commit is noticed. */
+bool sqlite_is_hearing(struct store *store)
+{
+    (void)store;
+    return true;
 }

@@ -590,6 +590,22 @@ SELECT {job.columns r}
  WHERE r.id = $1::uuid
 
 
+-- name: find_ended
+-- doing: look for ends
+-- Which of these jobs and instances have not ended.
+--
+--   $1  their ids
+--
+-- A row for each that has not: which of the given ones it is, from 1.
+SELECT given.ordinal
+  FROM unnest($1::uuid[]) WITH ORDINALITY AS given (id, ordinal)
+ WHERE EXISTS (SELECT FROM workflow.workflow_run AS r
+                WHERE r.id = given.id AND r.status IN ('pending', 'leased'))
+    OR EXISTS (SELECT FROM workflow.workflow_instance AS i
+                WHERE i.id = given.id
+                  AND i.status NOT IN ('completed', 'failed', 'cancelled', 'aborted'))
+
+
 -- name: count_jobs
 -- How many jobs wait, how many of them are due and since when, how many are leased.
 --

@@ -40,8 +40,20 @@ SELECT clock_timestamp()
 -- doing: notify others
 -- Tells engines that listen, when this transaction is committed.
 --
---   $1  who we are, so that we need not wake ourselves
+--   $1  who we are, so that we need not wake ourselves, and what has happened: see watch.c
 SELECT pg_notify('cairn', $1)
+
+
+-- name: notify_ends
+-- doing: tell of ends
+-- Tells engines that listen of jobs and instances that have ended, if one of them waits for such.  Commits
+-- with a notice queue for one lock of the database, so those that nobody waits for have none.
+--
+--   $1  who we are, and what has happened
+--   $2  who we are
+SELECT pg_notify('cairn', $1)
+ WHERE EXISTS (SELECT FROM workflow.workflow_waiter AS w
+                WHERE w.engine <> $2 AND w.until > clock_timestamp())
 
 
 -- name: inspect

@@ -258,6 +258,19 @@ SELECT {job.columns}
  WHERE id = :id;
 
 
+-- name: is_ended
+-- doing: look for ends
+-- Whether a job or an instance has ended; what is not there has.
+--
+--   :id  which
+--
+-- One row: 0 or 1.
+SELECT NOT EXISTS (SELECT 1 FROM workflow_run
+                    WHERE id = :id AND (status = 'pending' OR status = 'leased'))
+   AND NOT EXISTS (SELECT 1 FROM workflow_instance
+                    WHERE id = :id AND status NOT IN ('completed', 'failed', 'cancelled', 'aborted'));
+
+
 -- name: count_few_pending
 -- doing: count jobs
 -- How many jobs are pending, counted no further than :room.
