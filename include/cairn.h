@@ -1539,6 +1539,12 @@ CAIRN_API cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *
                                             cairn_outcome outcome, const char **ret_output,
                                             cairn_error *reterr);
 
+/* Instead of cairn_passage_end_step(): the code of the step was given up by its caller, such as
+ * one that has waited long enough.  Nothing is remembered of this call, neither an attempt nor a
+ * failure, and the key may be asked for again; the next run may execute the step. */
+CAIRN_API cairn_code cairn_passage_drop_step(cairn_passage *passage, cairn_work *work,
+                                             cairn_error *reterr);
+
 /* Suspends until the time has come.  key NULL: "sleep". */
 CAIRN_API cairn_code cairn_passage_sleep(cairn_passage *passage, const char *key, int64_t ms,
                                          cairn_error *reterr);

@@ -168,8 +168,14 @@ static cairn_code forget_one(struct flow *flow, struct flow_step *step)
 /* *ret_is_news: it was not known. */
 static cairn_code remember(struct flow *flow, const struct memo *memo, bool *ret_is_news)
 {
-    struct flow_step *step;
+    struct flow_step *step = NULL;
     bool is_new = memo->seq == flow->instance->places;
+    *ret_is_news = is_new;
+    if (is_new && memo->status == STEP_NONE) {
+        flow->instance->places = memo->seq + 1;
+        flow->is_dirty = true;
+        return CAIRN_OK;
+    }
     if (is_new)
         TRY(insert_memo(flow, memo, &step));
     else
@@ -215,7 +221,8 @@ static bool is_forgotten_before(const struct passage_commit *commit, size_t inde
     return false;
 }
 
-/* Places are known ones, or the next, in order; one that the commit forgets is not used again. */
+/* Places are known ones, or the next, in order; one that the commit forgets is not used again.  A new one
+ * may be forgotten as well: the code has given that step up, and its place stays free. */
 static cairn_code find_flaw(struct flow *flow, const struct passage_commit *commit,
                             const char **ret_flaw)
 {
@@ -228,7 +235,7 @@ static cairn_code find_flaw(struct flow *flow, const struct passage_commit *comm
         if (*ret_flaw)
             continue;
         if (memo->seq >= flow->instance->places) {
-            if (memo->seq != next++ || memo->status == STEP_NONE)
+            if (memo->seq != next++)
                 *ret_flaw = "a new step has the next place";
             continue;
         }

@@ -53,6 +53,7 @@ struct step_call {
     bool is_ended; /* result is set */
     const char *key, *input;
     int32_t seq;
+    bool is_new;      /* nothing is remembered under its key */
     int32_t attempts; /* calls that failed before this one */
     int32_t max_attempts;
     struct backoff backoff;
@@ -87,7 +88,8 @@ struct cairn_passage {
     struct id_map keys;         /* struct key by its text */
     const struct key *frontier; /* the one remembered last; NULL: nothing is */
     size_t unvisited;           /* rows of memory that the code has not asked for */
-    bool has_gaps; /* rows were forgotten by a retry: the code may take another way */
+    bool has_gaps; /* rows were forgotten by a retry, or a step was dropped: the code may take
+                    * another way */
     bool has_new;  /* the code has asked for something that was not remembered */
     int32_t places;
     int64_t revision;
@@ -189,6 +191,9 @@ struct asked {
  * CAIRN_E_VERSION_MISMATCH if it cannot be here. */
 cairn_code memory_ask(struct cairn_passage *passage, const char *key, const char *kind,
                       struct asked *ret_asked);
+
+/* The code has given up what it asked for: as if it had not asked. */
+void memory_unask(struct cairn_passage *passage, const char *key);
 
 /* Of code that may take another way than the one remembered (it was accepted though it does not
  * match, or a retry has forgotten some): a call that was to be repeated, and that the code has not

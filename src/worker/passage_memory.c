@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- keys ---------------------------------------------------------------------------------- */
@@ -164,6 +165,23 @@ static void visit(struct cairn_passage *passage, struct key *key)
     if (key->row && !key->is_visited)
         passage->unvisited--;
     key->is_visited = true;
+}
+
+/* A new place stays free.  By that gap the next run knows that the code may come by here again, and may
+ * then take another way. */
+void memory_unask(struct cairn_passage *passage, const char *text)
+{
+    size_t len = strcspn(text, "#");
+    char *base = arena_strndup(&passage->arena, text, len);
+    struct key *key = id_map_find(&passage->keys, text);
+    struct key *first = base ? id_map_find(&passage->keys, base) : NULL;
+    uint32_t use = text[len] ? (uint32_t)strtoul(text + len + 1, NULL, 10) : 1;
+    if (first && first->uses == use) /* the latest, so that the next one is this one again */
+        first->uses--;
+    if (key->row && key->is_visited)
+        passage->unvisited++;
+    key->is_visited = false;
+    passage->has_gaps = true;
 }
 
 cairn_code memory_ask(struct cairn_passage *passage, const char *text, const char *kind,

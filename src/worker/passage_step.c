@@ -269,6 +269,7 @@ static cairn_code begin_step(struct cairn_passage *passage, const cairn_step_opt
     TRY(memory_ask(passage, options.key, "task", &asked));
     call.key = asked.key;
     call.seq = asked.seq;
+    call.is_new = !asked.row;
     if (asked.row) {
         call.attempts = asked.row->attempts;
         TRY(answer_step(passage, &call, asked.row, &is_answered, ret_output));
@@ -467,6 +468,15 @@ cairn_code passage_settle_calls(struct cairn_passage *passage)
     return CAIRN_OK;
 }
 
+/* Those that nothing which began before them holds back are buffered. */
+static cairn_code settle_ended(struct cairn_passage *passage)
+{
+    while (passage->calls && passage->calls->is_ended)
+        if (!settle_first(passage))
+            return passage->over;
+    return CAIRN_OK;
+}
+
 static cairn_code end_call(struct cairn_passage *passage, struct step_call *call,
                            cairn_outcome outcome, const char **ret_output)
 {
@@ -477,10 +487,21 @@ static cairn_code end_call(struct cairn_passage *passage, struct step_call *call
         fault ? fail_call(passage, call, outcome, fault) : complete(passage, call, ret_output);
     work_free(call->work);
     call->work = NULL;
-    while (passage->calls && passage->calls->is_ended)
-        if (!settle_first(passage))
-            return passage->over;
-    return code;
+    cairn_code settled = settle_ended(passage);
+    return settled ? settled : code;
+}
+
+/* The call of this work, which is under way; NULL: there is none, as passage->last says. */
+static struct step_call *find_call(struct cairn_passage *passage, const cairn_work *work)
+{
+    struct step_call *call = passage->calls;
+    error_clear(&passage->last);
+    passage->last_text = passage->last_step = NULL;
+    while (call && (!work || call->work != work))
+        call = call->next;
+    if (!call)
+        fail(&passage->last, CAIRN_E_BAD_INPUT, "this step is not being executed");
+    return call;
 }
 
 cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
@@ -488,21 +509,52 @@ cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
                                   cairn_error *reterr)
 {
     const char *output = NULL;
-    struct step_call *call = passage->calls;
-    error_clear(&passage->last);
-    passage->last_text = passage->last_step = NULL;
-    while (call && (!work || call->work != work))
-        call = call->next;
+    struct step_call *call = find_call(passage, work);
     if (!call)
-        return passage_tell(
-            passage, fail(&passage->last, CAIRN_E_BAD_INPUT, "this step is not being executed"),
-            reterr);
+        return passage_tell(passage, CAIRN_E_BAD_INPUT, reterr);
     cairn_code code = end_call(passage, call, outcome, &output);
     if (!code)
         code = passage->over; /* a log of its code may have ended the run */
     if (!code && ret_output)
         *ret_output = output;
     return passage_tell(passage, code, reterr);
+}
+
+/* It is told to the engine in its turn, as a place that stays free. */
+static void leave_place(struct step_call *call)
+{
+    call->result = (struct commit_step){
+        .key = call->key, .kind = "task", .status = "forgotten", .seq = call->seq};
+    call->is_ended = true;
+    work_free(call->work);
+    call->work = NULL;
+}
+
+static void remove_call(struct cairn_passage *passage, struct step_call *call)
+{
+    struct step_call **link = &passage->calls;
+    while (*link != call)
+        link = &(*link)->next;
+    *link = call->next;
+    if (!*link)
+        passage->last_call = link;
+    work_free(call->work);
+}
+
+cairn_code cairn_passage_drop_step(cairn_passage *passage, cairn_work *work,
+                                   cairn_error *reterr)
+{
+    struct step_call *call = find_call(passage, work);
+    if (!call)
+        return passage_tell(passage, CAIRN_E_BAD_INPUT, reterr);
+    passage->has_run = true;
+    memory_unask(passage, call->key);
+    if (call->is_new)
+        leave_place(call);
+    else
+        remove_call(passage, call);
+    cairn_code code = settle_ended(passage);
+    return passage_tell(passage, code ? code : passage->over, reterr);
 }
 
 cairn_code cairn_passage_step(cairn_passage *passage, const cairn_step_options *options,

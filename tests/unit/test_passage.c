@@ -429,6 +429,60 @@ static cairn_outcome begin_inside(cairn_work *work, void *arg)
     return CAIRN_COMPLETE;
 }
 
+TEST(a_step_that_is_dropped_is_not_remembered_and_may_be_asked_for_again)
+{
+    struct fake_engine fake;
+    fake_init(&fake);
+    struct code code = {0};
+    cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
+    CHECK_INT(cairn_passage_drop_step(passage, begin(passage, "a"), NULL), CAIRN_OK);
+    CHECK_INT(do_step(passage, "a", &code, NULL, NULL), CAIRN_OK);
+    cairn_work *second = begin(passage, "a"), *c = begin(passage, "c");
+    CHECK_STR(cairn_work_task(second)->step, "a#2");
+    CHECK_INT(end(passage, c, CAIRN_COMPLETE, "3"), CAIRN_OK);
+    CHECK_INT(cairn_passage_drop_step(passage, c, NULL), CAIRN_E_BAD_INPUT);
+    CHECK_INT(cairn_passage_drop_step(passage, second, NULL), CAIRN_OK); /* c is settled */
+    CHECK_INT(do_step(passage, "a", &code, NULL, NULL), CAIRN_OK);
+    check_end(passage, CAIRN_OK, "completed");
+    CHECK_STR(fake.said, "go_on 1.a task forgotten;\ngo_on 2.a task completed null;\n"
+                         "go_on 3.a#2 task forgotten; 4.c task completed 3;\n"
+                         "complete 5.a#2 task completed null;\n");
+}
+
+TEST(a_run_after_one_that_dropped_a_step_may_take_either_way)
+{
+    for (int way = 0; way < 3; way++) {
+        struct fake_engine fake;
+        fake_init(&fake);
+        fake.memory.places++; /* "a" was dropped there */
+        fake_remember(&fake, "b", "task", "completed", "1");
+        struct code code = {0};
+        cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
+        if (way == 0)
+            CHECK_INT(cairn_passage_drop_step(passage, begin(passage, "a"), NULL), CAIRN_OK);
+        if (way == 1)
+            CHECK_INT(do_step(passage, "a", &code, NULL, NULL), CAIRN_OK);
+        CHECK_INT(do_step(passage, "b", &code, NULL, NULL), CAIRN_OK);
+        CHECK_INT(code.calls, way == 1);
+        check_end(passage, CAIRN_OK, "completed");
+    }
+}
+
+TEST(a_retry_that_is_dropped_keeps_its_attempts)
+{
+    struct fake_engine fake;
+    fake_init(&fake);
+    fake_remember(&fake, "a", "task", "ready", NULL)->attempts = 1;
+    cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
+    cairn_work *work = begin(passage, "a");
+    CHECK_INT(cairn_work_task(work)->attempt, 2);
+    CHECK_INT(cairn_passage_drop_step(passage, work, NULL), CAIRN_OK);
+    work = begin(passage, "a");
+    CHECK_INT(cairn_work_task(work)->attempt, 2);
+    CHECK_INT(end(passage, work, CAIRN_COMPLETE, "1"), CAIRN_OK);
+    check_end(passage, CAIRN_OK, "completed");
+}
+
 TEST(the_code_of_a_step_cannot_ask_for_another_one)
 {
     struct fake_engine fake;

@@ -1628,6 +1628,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_passage_end_step": (c_int, [
         c_void_p, c_void_p, c_int, POINTER(c_char_p), POINTER(cairn_error),
     ]),
+    "cairn_passage_drop_step": (c_int, [c_void_p, c_void_p, POINTER(cairn_error)]),
     "cairn_passage_sleep": (c_int, [c_void_p, c_char_p, c_int64, POINTER(cairn_error)]),
     "cairn_passage_sleep_until": (c_int, [c_void_p, c_char_p, c_int64, POINTER(cairn_error)]),
     "cairn_passage_wait_event": (c_int, [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional, Tuple, Typ
 from cairn import errors
 from cairn._context import BACKOFF, Frame, StepCall, Undoer, check_sync, moment
 from cairn._gather import gather, gather_async
-from cairn._steps import answer, check_shutdown, execute, execute_async, finish, give_up
+from cairn._steps import answer, check_shutdown, execute, execute_async, finish, leave
 from cairn._types import FunctionType, TaskType, result_type
 from cairn._words import UNSET, Duration, Time, to_ms, to_us
 from cairn._workflow import Backoff
@@ -64,9 +64,8 @@ class Context(Frame):
     def _execute(self, call: StepCall[Any], work: int) -> bytes:
         try:
             end = execute(self, call, work)
-        except errors.Stopped as stopped:
-            if stopped.reason != "shutdown":
-                give_up(self, work, stopped.reason)
+        except errors.Stopped:
+            leave(self, work)
             raise
         return finish(self, call, work, end)
 
@@ -187,19 +186,27 @@ class AsyncContext(Frame):
     """
 
     async def off_loop(self, call: Callable[[], T]) -> T:
-        """For the package: makes a request in a thread; a cancellation waits for its end, since the run is not shared."""
+        """For the package: makes a request in a thread.  A cancellation waits for its end, since the run is not shared."""
+        result, _ = await self.off_loop_whole(call)
+        return result
+
+    async def off_loop_whole(self, call: Callable[[], T]) -> Tuple[T, bool]:
+        """The same, and whether its caller gave it up meanwhile.  What was done then is done: the code is told of it,
+        since the next run will be, too.  Only the worker's own cancellation goes before it."""
         import asyncio
 
         future = asyncio.ensure_future(self.task.db.aio.run(call))
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            while not future.done():
-                with contextlib.suppress(BaseException):
-                    await asyncio.wait([future])
+        is_given_up = False
+        while not future.done():
+            try:
+                await asyncio.wait([future])
+            except asyncio.CancelledError:
+                is_given_up = True
+        if is_given_up and self.task.stop is not None:
             with contextlib.suppress(BaseException):
                 future.result()
-            raise
+            raise asyncio.CancelledError()
+        return future.result(), is_given_up
 
     async def _do(self, name: str, call: Callable[[], T]) -> T:
         self.enter_call(name)
@@ -226,21 +233,23 @@ class AsyncContext(Frame):
         spec = call.spec(self.codec)
         self.enter_call(key)
         try:
-            work, output = await self.off_loop(lambda: self.passage.begin_step(spec))
+            (work, output), is_given_up = await self.off_loop_whole(lambda: self.passage.begin_step(spec))
             if work is not None:
                 check_shutdown(self)
-                output = await self._execute(call, work)
+                output = await self._execute(call, work, is_given_up)
         finally:
             self.leave_call()
         return answer(self, call, output)
 
-    async def _execute(self, call: StepCall[Any], work: int) -> bytes:
+    async def _execute(self, call: StepCall[Any], work: int, is_given_up: bool) -> bytes:
+        import asyncio
+
         try:
+            if is_given_up:
+                raise asyncio.CancelledError()
             end = await execute_async(self, call, work)
         except BaseException:
-            stop = self.task.stop
-            if stop is not None and stop != "shutdown":
-                give_up(self, work, stop)
+            leave(self, work)
             raise
         return await self.off_loop(lambda: finish(self, call, work, end))
 

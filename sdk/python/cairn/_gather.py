@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 
 from cairn import errors
 from cairn._context import Frame, StepCall
-from cairn._steps import StepEnd, answer, check_shutdown, execute, execute_async, finish, give_up
+from cairn._steps import StepEnd, answer, check_shutdown, execute, execute_async, finish, leave
 
 if TYPE_CHECKING:
     from cairn._function import AsyncContext
@@ -66,9 +66,7 @@ class Gathering:
             self._over = self._over or over
 
     def _stopped(self, work: int, why: BaseException) -> None:
-        stop = self.frame.task.stop
-        if stop is not None and stop != "shutdown":
-            give_up(self.frame, work, stop)
+        leave(self.frame, work)
         self._over = why
 
     def result(self) -> Tuple[Any, ...]:
@@ -114,29 +112,38 @@ async def gather_async(frame: "AsyncContext", calls: Sequence[StepCall[Any]]) ->
 
     gathering = Gathering(frame, calls)
     frame.enter_call(gathering.name)
-    lock = asyncio.Lock()
+    running: "Dict[asyncio.Task[StepEnd], Tuple[int, int]]" = {}
 
-    async def run(place: int, work: int) -> None:
-        ended: "Union[StepEnd, BaseException]"
+    def give_up() -> None:
+        for task in running:
+            task.cancel()
+
+    async def end(task: "asyncio.Task[StepEnd]") -> None:
+        place, work = running.pop(task)
+        ended = asyncio.CancelledError() if task.cancelled() else task.exception() or task.result()
         try:
-            ended = await execute_async(frame, gathering.calls[place], work)
-        except BaseException as error:
-            ended = error
-        async with lock:  # the run belongs to one thread at a time
-            await frame.off_loop(lambda: gathering.end(place, work, ended))
+            _, is_given_up = await frame.off_loop_whole(lambda: gathering.end(place, work, ended))
+        except asyncio.CancelledError:
+            is_given_up = True
+        if is_given_up:
+            give_up()
 
     try:
-        await frame.off_loop(gathering.begin)
+        _, is_given_up = await frame.off_loop_whole(gathering.begin)
         if gathering.begun:
             check_shutdown(frame)
-        tasks = [asyncio.ensure_future(run(place, work)) for place, work in gathering.begun]
-        try:
-            await asyncio.gather(*tasks)
-        except asyncio.CancelledError:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            raise
+        for place, work in gathering.begun:
+            running[asyncio.ensure_future(execute_async(frame, gathering.calls[place], work))] = (place, work)
+        if is_given_up:
+            give_up()
+        while running:
+            try:
+                ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            except asyncio.CancelledError:
+                give_up()
+                continue
+            for task in ended:
+                await end(task)
     finally:
         frame.leave_call()
     return gathering.result()

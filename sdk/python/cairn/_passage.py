@@ -130,6 +130,10 @@ class Passage:
         self._lib.cairn_work_set_delay(work, delay_ms)
         return self._end_step(work, outcome)
 
+    def drop_step(self, work: int) -> None:
+        """Nothing is remembered of a step whose caller has given it up."""
+        self._call("cairn_passage_drop_step", work)
+
     def _end_step(self, work: int, outcome: int) -> bytes:
         output = ctypes.c_char_p()
         self._call("cairn_passage_end_step", work, outcome, _REF(output))

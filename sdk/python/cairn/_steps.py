@@ -99,11 +99,15 @@ def execute(frame: Frame, call: StepCall[Any], work: int) -> StepEnd:
 
 
 async def execute_async(frame: Frame, call: StepCall[Any], work: int) -> StepEnd:
-    """The same for code that may be async; in a task of its own, so that its context is."""
+    """The same for code that may be async; in a task of its own, so that its context is.
+
+    If its caller gives it up, CancelledError comes out of it, unless the code has completed all the same.
+    """
     import asyncio
     import inspect
 
     task = StepTask(frame.task, frame.passage.step_task(work), frame.codec)
+    is_given_up = False
 
     async def run() -> StepEnd:
         enter_task(task)
@@ -113,14 +117,18 @@ async def execute_async(frame: Frame, call: StepCall[Any], work: int) -> StepEnd
                 value = await value
             return _completed(frame, task, value)
         except BaseException as error:
+            if is_given_up:
+                raise asyncio.CancelledError() from error
             return _failed(call, task, error)
 
     inner = asyncio.ensure_future(run())
-    try:
-        return await inner
-    except asyncio.CancelledError:
-        inner.cancel()
-        raise
+    while not inner.done():
+        try:
+            await asyncio.wait([inner])
+        except asyncio.CancelledError:
+            is_given_up = task.stop is None
+            inner.cancel()
+    return inner.result()
 
 
 def finish(frame: Frame, call: StepCall[Any], work: int, end: StepEnd) -> bytes:
@@ -139,9 +147,17 @@ def answer(frame: Frame, call: StepCall[Any], output: bytes) -> Any:
     return frame.decode(output, result_of(call.fn))
 
 
-def give_up(frame: Frame, work: int, reason: str) -> None:
-    """A step whose code was stopped, since the instance is not wanted any more: the rest is still committed."""
+def leave(frame: Frame, work: int) -> None:
+    """A step whose code has not ended by itself.
+
+    If the instance is not wanted any more, the step has failed, and the rest is still committed.  If the worker ends,
+    another one executes it.  If its caller gave it up, nothing is remembered of it.
+    """
+    reason = frame.task.stop
     try:
-        frame.passage.fail_step(work, FAIL, f"Stopped: {reason}".encode(), -1)
+        if reason is None:
+            frame.passage.drop_step(work)
+        elif reason != "shutdown":
+            frame.passage.fail_step(work, FAIL, f"Stopped: {reason}".encode(), -1)
     except (errors.CairnError, errors.Suspended):
         pass
