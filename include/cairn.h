@@ -448,7 +448,7 @@ typedef struct cairn_job_spec {
     const char *type;     /* such as "billing.invoice.v1"; not empty */
     const char *payload;  /* JSON; NULL: {} */
     const char *key;      /* a second job with this key is not recorded; NULL: no key */
-    int32_t priority;     /* jobs with a lower number go first */
+    int32_t priority;     /* jobs with a lower number go first; any, below 0 as well */
     int32_t max_attempts; /* handler calls in all, including the first; at least 1 */
     int64_t run_at_us;    /* not before this time; 0: now */
     const char *metadata; /* a JSON object of at most 8 KiB that goes to the handler beside the

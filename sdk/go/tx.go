@@ -190,8 +190,8 @@ func makeTxJob(spec JobSpec) (*txJob, error) {
 	if o.MaxAttempts != 0 {
 		job.maxAttempts = o.MaxAttempts
 	}
-	if job.priority < 0 || job.maxAttempts < 1 {
-		return nil, newError(ErrBadInput, "Priority must be from 0, MaxAttempts from 1")
+	if job.maxAttempts < 1 {
+		return nil, newError(ErrBadInput, "MaxAttempts must be from 1")
 	}
 	if job.metadata, err = txMetadata(o.Metadata); err != nil {
 		return nil, err

@@ -99,7 +99,9 @@ void instant_format(int64_t us, char text[INSTANT_TEXT])
     time_t seconds = (time_t)((us - part_us) / US_PER_SEC);
     struct tm parts;
     gmtime_r(&seconds, &parts);
-    size_t len = strftime(text, INSTANT_TEXT, "%Y-%m-%dT%H:%M:%S", &parts);
+    int year = parts.tm_year + 1900; /* strftime writes the year 1 as 1 */
+    size_t len = (size_t)snprintf(text, INSTANT_TEXT, "%04d", year);
+    len += strftime(text + len, INSTANT_TEXT - len, "-%m-%dT%H:%M:%S", &parts);
     snprintf(text + len, INSTANT_TEXT - len, ".%03dZ", (int)(part_us / US_PER_MS));
 }
 
@@ -164,7 +166,7 @@ static bool is_day(int year, int month, int day)
     return day <= days[month - 1] + (month == 2 && is_leap_year);
 }
 
-bool instant_parse(const char *text, int64_t *ret_us)
+bool instant_read(const char *text, int64_t *ret_us)
 {
     int year, month, day, hour, minute, second, offset;
     int64_t fraction;
@@ -190,10 +192,24 @@ bool instant_parse(const char *text, int64_t *ret_us)
         return false; /* a leap second ends a day of UTC; it is read as the second after it */
 
     int64_t us = seconds * US_PER_SEC + fraction;
-    if (us < 0 || us > INSTANT_MAX)
+    if (us < INSTANT_MIN || us > INSTANT_MAX)
         return false;
     *ret_us = us;
     return true;
+}
+
+bool instant_parse(const char *text, int64_t *ret_us)
+{
+    int64_t us;
+    if (!instant_read(text, &us) || us < 0)
+        return false;
+    *ret_us = us;
+    return true;
+}
+
+int64_t instant_held(int64_t us)
+{
+    return us < INSTANT_MIN ? INSTANT_MIN : us > INSTANT_MAX ? INSTANT_MAX : us;
 }
 
 /* The largest first. */

@@ -23,6 +23,9 @@
 /* The latest instant that may be given: the end of the year 9999. */
 #define INSTANT_MAX INT64_C(253402300799999999)
 
+/* The beginning of the year 1: what plain SQL dates earlier counts as this. */
+#define INSTANT_MIN INT64_C(-62135596800000000)
+
 /* Where a real clock gets its time from; a test or a simulator may give its own. */
 struct clock_source {
     int64_t (*wall_us)(void *arg);
@@ -61,6 +64,12 @@ void instant_format(int64_t us, char text[INSTANT_TEXT]);
 /* RFC 3339 with any offset and up to nine decimals.  False if the text is not that, or beyond
  * the years 1970 to 9999. */
 bool instant_parse(const char *text, int64_t *ret_us);
+
+/* The same from INSTANT_MIN on: in answers, which show rows of others. */
+bool instant_read(const char *text, int64_t *ret_us);
+
+/* What a row says, held within INSTANT_MIN and INSTANT_MAX. */
+int64_t instant_held(int64_t us);
 
 /* In the largest unit that fits: 60 s are "1m". */
 enum { DURATION_TEXT = 32 };

@@ -207,7 +207,7 @@ int64_t int_of(const json_t *object, const char *key)
 int64_t time_of(const json_t *object, const char *key)
 {
     int64_t us = 0;
-    return instant_parse(text_of(object, key), &us) ? us : 0;
+    return instant_read(text_of(object, key), &us) ? us : 0;
 }
 
 bool is_true(const json_t *object, const char *key)

@@ -220,8 +220,8 @@ _Noreturn void reaper_run(const struct reaping *reaping)
     prctl(PR_SET_NAME, "cairn-guard");
     prctl(PR_SET_PDEATHSIG, KILL_SIGNAL);
     struct brood brood = {.is_alive = true,
-                          .is_whole = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 &&
-                                      has_children_list()};
+                          .is_whole =
+                              prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 && has_children_list()};
     if (getppid() != reaping->parent)
         _exit(EXIT_UNSTARTED);
     pid_t self = getpid();

@@ -63,10 +63,10 @@ static int64_t factor(enum backoff_kind kind, int64_t n)
 
 int64_t backoff_delay_us(const struct backoff *backoff, int32_t failed_calls, double chance)
 {
-    assert(failed_calls >= 1);
     assert(chance >= 0 && chance < 1);
 
-    int64_t delay = times(backoff->base_us, factor(backoff->kind, failed_calls));
+    int64_t calls = failed_calls < 1 ? 1 : failed_calls; /* a row may hold any number */
+    int64_t delay = times(backoff->base_us, factor(backoff->kind, calls));
     if (backoff->max_us && delay > backoff->max_us)
         delay = backoff->max_us;
     int64_t jitter = (int64_t)((double)delay * backoff->jitter * chance);

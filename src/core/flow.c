@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/counter.h"
 #include "core/flow_inside.h"
 
 #include <assert.h>
@@ -110,7 +111,7 @@ void step_stop_waiting(struct flow_step *step)
 
 void step_number(struct flow *flow, struct flow_step *step)
 {
-    step->row.commit_no = ++flow->instance->commits;
+    step->row.commit_no = flow->instance->commits = counter_after64(flow->instance->commits);
     flow->is_dirty = true;
     step_touch(flow, step);
 }
@@ -203,7 +204,7 @@ cairn_code step_complete(struct flow *flow, struct flow_step *step, const char *
     step->row.output = output;
     TRY(step_make_output(flow, step, &flaw));
     if (flaw)
-        return step_fail(flow, step, flaw, step->row.attempts + 1);
+        return step_fail(flow, step, flaw, counter_after(step->row.attempts));
     step->row.error = NULL;
     step->row.signal = signal;
     if (step->row.status != STEP_CONFIRMED)

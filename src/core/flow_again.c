@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/counter.h"
 #include "core/flow_inside.h"
 
 bool step_is_undone(const struct flow_step *step)
@@ -62,7 +63,7 @@ cairn_code step_reset(struct flow *flow, struct flow_step *step, bool is_restart
 static void reopen_instance(struct flow *flow)
 {
     struct instance_row *instance = flow->instance;
-    instance->generation++;
+    instance->generation = counter_after(instance->generation);
     instance->goal = GOAL_NONE;
     instance->is_undo_failed = false;
     instance->undo_error = NULL;

@@ -15,6 +15,7 @@
  * here of its children is their undo.
  */
 #include "base/scan.h"
+#include "core/counter.h"
 #include "core/flow_inside.h"
 
 #include <string.h>
@@ -386,7 +387,7 @@ cairn_code flow_roll_back(struct flow *flow, const struct flow_who *who)
     if (instance->status == INSTANCE_COMPENSATING)
         return CAIRN_OK; /* it ends, and then tells */
     if (instance->status == INSTANCE_COMPLETED) {
-        instance->generation++;
+        instance->generation = counter_after(instance->generation);
         instance->finished_at_us = 0;
         instance_set(flow, INSTANCE_RUNNING,
                      true); /* not seen: it is compensating right after */

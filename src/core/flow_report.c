@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/counter.h"
 #include "core/flow_inside.h"
 
 #include <string.h>
@@ -104,7 +105,8 @@ static cairn_code spend_attempt(struct flow *flow, struct flow_step *step, const
     bool is_undo = row->status == STEP_COMPENSATION;
     TRY(flow->source->config(flow, step));
     const struct compensation_config *undo = &step->config->compensation;
-    int32_t attempts = is_undo ? ++row->compensation_attempts : ++row->attempts;
+    int32_t *counter = is_undo ? &row->compensation_attempts : &row->attempts;
+    int32_t attempts = *counter = counter_after(*counter);
     int32_t most = is_undo ? undo->max_attempts : row->max_attempts;
     bool is_repeatable = is_undo ? undo->is_idempotent : step->config->is_idempotent;
     if (!is_undo)
@@ -195,7 +197,7 @@ static cairn_code record_awaited(struct flow *flow, struct flow_step *step, cons
         TRY(step_make_output(flow, step, &flaw));
     bool is_completed = output && !flaw;
     if (error)
-        step->row.attempts++;
+        step->row.attempts = counter_after(step->row.attempts);
     step->row.error = flaw ? flaw : error;
     step_set(flow, step, is_completed ? STEP_COMPLETED : flaw ? STEP_FAILED : STEP_SKIPPED);
     step_set_stop(flow, step, output ? STOP_NONE : STOP_ROLLBACK);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/counter.h"
 #include "core/flow_inside.h"
 
 #include <assert.h>
@@ -314,7 +315,7 @@ cairn_code redo_begin(struct flow *flow, struct flow_step *step)
     bool is_busy = instance->goal == GOAL_REDO;
     if (!is_busy) {
         instance->goal = GOAL_REDO;
-        instance->generation++;
+        instance->generation = counter_after(instance->generation);
         instance->finished_at_us = 0;
         instance_set(flow, INSTANCE_COMPENSATING, true);
         TRY(flow_note(flow, "workflow_compensating", NULL, FACTS(0)));

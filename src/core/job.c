@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "core/backoff.h"
+#include "core/counter.h"
 
 #include <assert.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static void make_pending(struct job_row *row, int64_t run_at_us, int64_t now_us)
 static enum job_event spend_attempt(struct job_row *row, const char *error, int64_t run_at_us,
                                     int64_t now_us)
 {
-    row->attempt++;
+    row->attempt = counter_after(row->attempt);
     row->last_error = error;
     if (row->attempt >= row->max_attempts) {
         row->status = JOB_FAILED;
@@ -106,7 +107,8 @@ static enum job_event spend_attempt(struct job_row *row, const char *error, int6
 static int64_t backoff_at_us(const struct job_row *row, int64_t now_us, struct rng *rng)
 {
     struct backoff retry = retry_of_job(row->retry);
-    return instant_add(now_us, backoff_delay_us(&retry, row->attempt + 1, rng_unit(rng)));
+    return instant_add(now_us,
+                       backoff_delay_us(&retry, counter_after(row->attempt), rng_unit(rng)));
 }
 
 static int64_t retry_at_us(const struct job_row *row, const struct job_input *input,
@@ -128,7 +130,9 @@ bool job_claimed(struct job_row *row, int64_t now_us)
 {
     if (!row->timeout_ms)
         return false;
-    row->call_until_us = instant_add(now_us, row->timeout_ms * US_PER_MS);
+    int64_t timeout_ms =
+        row->timeout_ms < INSTANT_MAX / US_PER_MS ? row->timeout_ms : INSTANT_MAX / US_PER_MS;
+    row->call_until_us = instant_add(now_us, timeout_ms < 0 ? 0 : timeout_ms * US_PER_MS);
     if (row->lease_until_us > row->call_until_us)
         row->lease_until_us = row->call_until_us;
     return true;
@@ -153,7 +157,7 @@ static enum job_event apply_report(struct job_row *row, const struct job_input *
         job_complete(row, input, now_us);
         return EVENT_SUCCEEDED;
     case JOB_DEAD:
-        row->attempt++;
+        row->attempt = counter_after(row->attempt);
         row->last_error = input->error;
         row->status = JOB_FAILED;
         row->is_ready = false;

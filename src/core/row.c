@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/row.h"
+#include "base/clock.h"
+#include "core/counter.h"
 
 #include <string.h>
 
@@ -70,13 +72,15 @@ void member_set_int(const struct column *column, void *row, int64_t value)
     char *member = (char *)row + column->offset;
     switch (column->kind) {
     case INT64_COLUMN:
-    case TIME_COLUMN:
         *(int64_t *)member = value;
+        break;
+    case TIME_COLUMN:
+        *(int64_t *)member = instant_held(value);
         break;
     case BOOL_COLUMN:
         *(bool *)member = value != 0;
         break;
     default:
-        *(int32_t *)member = (int32_t)value;
+        *(int32_t *)member = counter_of(value);
     }
 }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/counter.h"
 #include "core/why_say.h"
 
 #include <assert.h>
@@ -67,7 +68,7 @@ static void say_working(struct saying *s, const struct task_facts *task)
         saying_time(s, "started_at", task->started_us);
     }
     saying_add(s, ", call {n} of {max}");
-    saying_int(s, "n", task->attempts + 1);
+    saying_int(s, "n", counter_after(task->attempts));
     saying_int(s, "max", task->max_attempts);
     if (task->call_until_us) {
         saying_add(s, "; must end by {call_until}");

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/counter.h"
 #include "core/why_say.h"
 
 struct task_facts task_of_step(const struct why_step *step, const struct instance_row *instance,
@@ -445,7 +446,7 @@ static void say_step_done(struct saying *s, const struct why_other *facts)
     }
     if (row->attempts > 0) {
         saying_add(s, " at call {n}");
-        saying_int(s, "n", row->attempts + 1);
+        saying_int(s, "n", counter_after(row->attempts));
     }
     saying_add(s, ".");
 }

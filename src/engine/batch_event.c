@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/sort.h"
+#include "core/counter.h"
 #include "engine/workset.h"
 
 #include <assert.h>
@@ -140,7 +141,7 @@ static cairn_code extend(struct batch *batch, struct event_row *event, int64_t *
     TRY(take_events(batch, *last_event, 1, batch->is_unlocked, &event->id));
     batch_used_events(batch, event->id);
     event->prev = *last_event;
-    event->number = ++*event_count;
+    event->number = *event_count = counter_after(*event_count);
     *last_event = event->id;
     batch->log_size += strlen(event->data);
     return CAIRN_OK;

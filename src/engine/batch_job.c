@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/counter.h"
 #include "engine/limit.h"
 #include "engine/workset.h"
 
@@ -29,7 +30,7 @@ static struct job_facts facts_of(const struct job_row *row, const struct job_inp
     struct job_facts facts = {.worker = input->worker, .token = input->token_name};
     switch (event) {
     case EVENT_SUCCEEDED:
-        facts.attempt = row->attempt + 1;
+        facts.attempt = counter_after(row->attempt);
         break;
     case EVENT_FAILED:
         facts.attempt = row->attempt;

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/scan.h"
 #include "core/claim_order.h"
+#include "core/counter.h"
 #include "core/effect.h"
 #include "core/rows.h"
 #include "definition/definition.h"
@@ -83,7 +84,7 @@ static struct claim_share *find_share(const struct claim_group *group, size_t *a
 
 static cairn_code note_job(struct batch *batch, const char *worker, const struct job_row *row)
 {
-    struct job_facts facts = {.worker = worker, .attempt = row->attempt + 1};
+    struct job_facts facts = {.worker = worker, .attempt = counter_after(row->attempt)};
     batch_note_due(batch, row->lease_until_us + 1);
     batch->tally.claimed++;
     TRY(figures_note_job_claimed(batch, row));
@@ -127,7 +128,7 @@ static cairn_code give_job(struct batch *batch, struct claim_group *group,
         .type = row->type,
         .input = row->payload,
         .key = row->key,
-        .attempt = row->attempt + 1,
+        .attempt = counter_after(row->attempt),
         .max_attempts = row->max_attempts,
         .lease_until_us = row->lease_until_us,
         .metadata = row->metadata,
@@ -344,7 +345,7 @@ static cairn_code fill_task(struct batch *batch, struct request *request,
                  : row->input ? row->input
                               : "null",
         .key = effect_key(arena, row->instance_id, row->name, row->past_effects, is_undo),
-        .attempt = (is_undo ? row->compensation_attempts : row->attempts) + 1,
+        .attempt = counter_after(is_undo ? row->compensation_attempts : row->attempts),
         .max_attempts = is_undo ? step->config->compensation.max_attempts : row->max_attempts,
         .lease_until_us = row->locked_until_us,
         .instance_id = row->instance_id,

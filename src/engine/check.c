@@ -71,7 +71,6 @@ cairn_code check_job_spec(struct check *check, cairn_job_spec *spec)
     TRY(check_task_group(check, spec->group));
     TRY(metadata_check(spec->metadata, check->error));
     TRY(tags_check(spec->tags, check->error));
-    TRY(check_range(check, "priority", spec->priority, 0, INT32_MAX));
     TRY(check_range(check, "max_attempts", spec->max_attempts, 1, INT32_MAX));
     TRY(check_ms(check, "timeout_ms", spec->timeout_ms, 0));
     TRY(retry_check(spec->retry, check->error));

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/scan.h"
+#include "core/counter.h"
 #include "engine/read_why.h"
 
 #include <string.h>
@@ -94,8 +95,9 @@ static void show_calls(const struct step_row *step, struct instance_item *item)
 {
     bool is_undo = step->status == STEP_COMPENSATION;
     bool is_called = step->kind == KIND_TASK || step->kind == KIND_FUNCTION;
-    item->attempts =
-        (is_undo ? step->compensation_attempts : step->attempts) + (step->locked_by != NULL);
+    item->attempts = is_undo ? step->compensation_attempts : step->attempts;
+    if (step->locked_by)
+        item->attempts = counter_after(item->attempts);
     item->max_attempts = is_called && !is_undo ? step->max_attempts : -1;
 }
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/counter.h"
 #include "engine/read_why.h"
 #include "engine/workers.h"
 
@@ -76,7 +77,7 @@ static void show_held_job(const struct job_row *row, struct held_item *ret_item)
     *ret_item = (struct held_item){.id = row->id,
                                    .kind = "job",
                                    .type = row->type,
-                                   .call = row->attempt + 1,
+                                   .call = counter_after(row->attempt),
                                    .lease_until_us = row->lease_until_us};
 }
 
@@ -84,15 +85,15 @@ static cairn_code show_held_step(struct question *q, const struct step_row *row,
                                  struct held_item *ret_item)
 {
     bool is_undo = row->status == STEP_COMPENSATION;
-    *ret_item =
-        (struct held_item){.id = step_id_make(q->arena, row->instance_id, row->seq),
-                           .kind = is_undo ? "compensation" : "step",
-                           .type = row->task_type,
-                           .instance_id = row->instance_id,
-                           .step = row->name,
-                           .call = (is_undo ? row->compensation_attempts : row->attempts) + 1,
-                           .since_us = row->started_at_us,
-                           .lease_until_us = row->locked_until_us};
+    *ret_item = (struct held_item){
+        .id = step_id_make(q->arena, row->instance_id, row->seq),
+        .kind = is_undo ? "compensation" : "step",
+        .type = row->task_type,
+        .instance_id = row->instance_id,
+        .step = row->name,
+        .call = counter_after(is_undo ? row->compensation_attempts : row->attempts),
+        .since_us = row->started_at_us,
+        .lease_until_us = row->locked_until_us};
     return ret_item->id ? CAIRN_OK : fail_memory(q->error);
 }
 

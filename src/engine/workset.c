@@ -5,6 +5,7 @@
 #include "engine/workset.h"
 
 #include "base/sort.h"
+#include "core/counter.h"
 #include "engine/read.h"
 
 #include <assert.h>
@@ -357,7 +358,7 @@ void workset_revise(struct workset_instance *instance)
 {
     if (!instance->row.is_function)
         return;
-    instance->row.revision++;
+    instance->row.revision = counter_after64(instance->row.revision);
     instance->flow.is_dirty = true;
 }
 

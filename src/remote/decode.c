@@ -77,7 +77,7 @@ static bool read_bool(struct slice value, const struct field *field, void *to)
 static bool read_instant(struct slice value, int64_t *ret_us)
 {
     char text[64];
-    return slice_unescape(value, text, sizeof text) && instant_parse(text, ret_us);
+    return slice_unescape(value, text, sizeof text) && instant_read(text, ret_us);
 }
 
 static bool read_time(struct slice value, const struct field *field, void *to)

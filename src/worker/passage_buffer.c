@@ -5,6 +5,7 @@
 #include "worker/passage.h"
 
 #include "base/json.h"
+#include "core/counter.h"
 
 #include <string.h>
 
@@ -96,7 +97,7 @@ static cairn_code add_log(struct cairn_passage *passage, const char *level, cons
     const struct step_call *call = passage->calls;
     if (call && !call->next) { /* of several it cannot be told */
         log.step = call->key;
-        log.attempt = call->attempts + 1;
+        log.attempt = counter_after(call->attempts);
     }
     TRY(passage_copy(passage, message, &log.message));
     TRY(passage_copy(passage, data, &log.data));

@@ -7,6 +7,7 @@
 #include "engine/options.h"
 
 #include "base/json.h"
+#include "core/counter.h"
 #include "core/effect.h"
 #include "definition/element.h"
 #include "worker/worker.h"
@@ -217,7 +218,7 @@ static struct cairn_work *make_work(struct cairn_passage *passage, const struct 
         .input = call->input ? call->input : "null",
         .key = effect_key(&arena, task->instance_id, call->key,
                           memory_past_effects(passage, call->key), false),
-        .attempt = call->attempts + 1,
+        .attempt = counter_after(call->attempts),
         .max_attempts = call->max_attempts,
         .lease_until_us = task->lease_until_us,
         .instance_id = task->instance_id,
@@ -357,8 +358,8 @@ static int64_t retry_delay_ms(struct cairn_passage *passage, const struct step_c
 {
     if (outcome == CAIRN_RETRY && call->work->delay_ms >= 0)
         return call->work->delay_ms;
-    int64_t delay_us =
-        backoff_delay_us(&call->backoff, call->attempts + 1, rng_unit(&passage->rng));
+    int64_t delay_us = backoff_delay_us(&call->backoff, counter_after(call->attempts),
+                                        rng_unit(&passage->rng));
     return delay_us / US_PER_MS;
 }
 
@@ -409,7 +410,7 @@ static cairn_code fail_call(struct cairn_passage *passage, struct step_call *cal
                             cairn_outcome outcome, const char *fault)
 {
     struct commit_step *result = &call->result;
-    int32_t attempts = call->attempts + 1;
+    int32_t attempts = counter_after(call->attempts);
     bool is_last = outcome == CAIRN_DEAD || attempts >= call->max_attempts;
     *result = result_of(call, is_last ? "failed" : "ready");
     result->attempts = attempts;

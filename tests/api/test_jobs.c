@@ -134,7 +134,7 @@ TEST(many_jobs_go_in_together_or_not_at_all)
     CHECK(json_is_true(part(&caller, "items.2.existing")), "%s", caller.text);
 
     call_for(&caller, 400, "POST", "/v1/jobs",
-             "{\"jobs\":[{\"type\":\"a\"},{\"type\":\"a\",\"priority\":-1}]}");
+             "{\"jobs\":[{\"type\":\"a\"},{\"type\":\"a\",\"priority\":-2147483649}]}");
     CHECK(strstr(text_at(&caller, "message"), "\"jobs[1].priority\""), "%s", caller.text);
     call_for(&caller, 400, "POST", "/v1/jobs", "{\"jobs\":[{\"type\":\"a\"},{\"type\":\"\"}]}");
     call_for(&caller, 200, "GET", "/v1/jobs", NULL);
@@ -326,7 +326,7 @@ static const struct {
     {"PATCH", "/v1/jobs/", NULL, 404, "route \"/v1/jobs/\" does not exist"},
     {"POST", "/v1/jobs", "{\"type\":7}", 400, "field \"type\" must be a string, not a number"},
     {"POST", "/v1/jobs", "{\"type\":\"a\",\"typ\":\"b\"}", 400, "field \"typ\" is unknown"},
-    {"POST", "/v1/jobs", "{\"type\":\"a\",\"priority\":-1}", 400, "\"priority\""},
+    {"POST", "/v1/jobs", "{\"type\":\"a\",\"priority\":-2147483649}", 400, "\"priority\""},
     {"POST", "/v1/jobs", "{\"type\":\"a\",\"priority\":\"1\"}", 400, "\"priority\""},
     {"POST", "/v1/jobs", "{\"type\":\"a\",\"priority\":2147483648}", 400, "\"priority\""},
     {"POST", "/v1/jobs", "{\"type\":\"a\",\"priority\":1.5}", 400, "\"priority\""},

@@ -56,6 +56,9 @@ $ cairn job list --type 'late.%' -o json | grep -o '"priority":[^,]*\|"max_attem
 "max_attempts":3
 "priority":5
 "max_attempts":7
+# A priority may be below 0.
+$ cairn job show -o json $(cairn job add early.v1 --priority -7) | grep -o '"priority":[^,]*'
+"priority":-7
 # What is not JSON is refused, and nothing is written.
 $ cairn job add bad.v1 --payload '{"a":'
 ! cairn: payload is not JSON

@@ -23,9 +23,10 @@ static void run(PGconn *conn, const char *sql)
 /* The connections on which engines listen: the latest statement of each is one of these. */
 static void cut_listeners(PGconn *conn)
 {
-    run(conn, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-              " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-              " AND (query LIKE 'LISTEN%' OR query LIKE 'DELETE FROM workflow.workflow_waiter%')");
+    run(conn,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        " AND (query LIKE 'LISTEN%' OR query LIKE 'DELETE FROM workflow.workflow_waiter%')");
 }
 
 struct waiter {
@@ -40,8 +41,8 @@ struct waiter {
 static void wait_for_job(void *arg)
 {
     struct waiter *waiter = arg;
-    waiter->code = cairn_job_wait(waiter->engine, waiter->id, PATIENCE_MS, &waiter->page,
-                                  &waiter->error);
+    waiter->code =
+        cairn_job_wait(waiter->engine, waiter->id, PATIENCE_MS, &waiter->page, &waiter->error);
 }
 
 enum cut { CUT_NONE, CUT_BEFORE, CUT_DURING, CUT_COUNT };

@@ -110,6 +110,11 @@ TEST(instants_before_1970_are_written_too)
     check_format(-1, "1969-12-31T23:59:59.999Z");
     check_format(-US_PER_SEC, "1969-12-31T23:59:59.000Z");
     check_format(-US_PER_SEC - 1, "1969-12-31T23:59:58.999Z");
+    check_format(INSTANT_MIN, "0001-01-01T00:00:00.000Z");
+    int64_t us = 0;
+    CHECK(instant_read("0001-01-01T00:00:00.000Z", &us) && us == INSTANT_MIN, "%lld",
+          (long long)us);
+    CHECK(!instant_parse("0001-01-01T00:00:00.000Z", &us), "it may be given");
 }
 
 TEST(an_instant_is_read_with_any_offset)

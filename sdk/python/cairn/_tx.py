@@ -112,7 +112,7 @@ def _job(task: Any, payload: Any, key: Optional[str], priority: int, max_attempt
     if at is not None and delay is not None:
         raise ValueError("at and delay exclude each other")
     return _Job(_name("type", str(task)), _payload("payload", payload), None if key is None else _name("key", key),
-                _number("priority", priority, 0), _number("max_attempts", max_attempts, 1), at,
+                _number("priority", priority, -_MAX_INT - 1), _number("max_attempts", max_attempts, 1), at,
                 None if delay is None else to_ms(delay), DEFAULT.encode(metadata) if metadata else None,
                 DEFAULT.encode(tags) if tags else None, None if timeout is None else to_ms(timeout),
                 None if retry is None else DEFAULT.encode(retry.members()), group)

@@ -8,6 +8,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "core/counter.h"
 #include "core/pattern.h"
 #include "store/postgres/postgres.h"
 
@@ -120,7 +121,7 @@ static void lease(const struct store_tx *tx, const struct job_claim *claim, size
     row->token = holder->token;
     row->lease_until_us = claim->lease_until_us;
     row->updated_at_us = tx->now_us;
-    row->event_count += claim->events_each;
+    row->event_count = counter_of((int64_t)row->event_count + claim->events_each);
     if (claim->events_each)
         row->last_event = claim->event_id + (int64_t)(number + 1) * claim->events_each - 1;
 }

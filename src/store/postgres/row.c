@@ -52,15 +52,16 @@ bool value_bool(struct postgres_reader *reader, int column)
            PQgetvalue(reader->result, reader->row, column)[0] != 0;
 }
 
-/* Held within what an instant can be: SQL knows infinity and the years before 1970. */
+/* Held within what an instant can be: SQL knows infinity, and the years before the first.  0 is no time at all, so
+ * the beginning of 1970 is a microsecond later. */
 int64_t value_time(struct postgres_reader *reader, int column)
 {
+    int64_t us = 0;
     if (PQgetisnull(reader->result, reader->row, column))
         return 0;
-    int64_t us = value_int(reader, column);
-    if (us < -POSTGRES_EPOCH_US)
-        return 0;
-    return us > INSTANT_MAX - POSTGRES_EPOCH_US ? INSTANT_MAX : us + POSTGRES_EPOCH_US;
+    if (__builtin_add_overflow(value_int(reader, column), POSTGRES_EPOCH_US, &us))
+        return INSTANT_MAX;
+    return us == 0 ? 1 : instant_held(us);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "core/claim_order.h"
+#include "core/counter.h"
 #include "core/pattern.h"
 #include "store/sqlite/known.h"
 
@@ -215,7 +216,7 @@ static void lease_row(struct claiming *claiming, struct job_row *row)
     row->lease_until_us = claiming->claim->lease_until_us;
     row->updated_at_us = claiming->tx->now_us;
     row->prev_event = row->last_event;
-    row->event_count += claiming->claim->events_each;
+    row->event_count = counter_of((int64_t)row->event_count + claiming->claim->events_each);
     claiming->event_id += claiming->claim->events_each;
     if (claiming->claim->events_each)
         row->last_event = claiming->event_id - 1;

@@ -61,6 +61,13 @@ static void add_digits(struct buf *buf, int64_t value, size_t width)
     buf_add(buf, digits + at, sizeof digits - at);
 }
 
+/* Of a row that says what no id can be, the chain ends here. */
+static int64_t prev_of(const struct event_row *event)
+{
+    static const int64_t beyond = INT64_C(10000000000000000); /* PREV_DIGITS of them */
+    return event && event->prev >= 0 && event->prev < beyond ? event->prev : 0;
+}
+
 static void make_values(struct log_values *values, const struct event_log *log)
 {
     struct json_out said = {.buf = &values->said}, ids = {.buf = &values->ids};
@@ -75,7 +82,7 @@ static void make_values(struct log_values *values, const struct event_log *log)
         if (!log->is_plain)
             add_digits(&values->kinds, log->kinds[slot], KIND_DIGITS);
         if (log->has_prevs)
-            add_digits(&values->prev, event ? event->prev : 0, PREV_DIGITS);
+            add_digits(&values->prev, prev_of(event), PREV_DIGITS);
     }
     json_close(&ids, ']');
 }

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "core/counter.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
@@ -108,7 +109,8 @@ static cairn_code find_completable(struct store_tx *tx, struct job_row *row, boo
     row->is_counted = found.is_counted;
     row->attempt = found.attempt;
     row->prev_event = found.last_event;
-    row->event_count = found.event_count + (row->last_event != 0);
+    row->event_count =
+        row->last_event != 0 ? counter_after(found.event_count) : found.event_count;
     if (!row->last_event)
         row->last_event = found.last_event;
     return CAIRN_OK;

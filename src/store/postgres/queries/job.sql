@@ -312,7 +312,7 @@ WITH held AS MATERIALIZED (
            result        = coalesce(held.result, r.result),
            updated_at    = moment.now,
            last_event    = coalesce((SELECT event.first FROM event) + held.number - 1, r.last_event),
-           event_count   = r.event_count + CASE WHEN $9::bigint > 0 THEN 1 ELSE 0 END
+           event_count   = least(r.event_count, 2147483646) + CASE WHEN $9::bigint > 0 THEN 1 ELSE 0 END
       FROM moment, held
      WHERE r.ctid = held.place AND r.lease_until >= moment.now
     RETURNING held.number, r.attempt, held.last_event AS prev_event, r.last_event, r.event_count,
@@ -388,7 +388,7 @@ head AS MATERIALIZED (
            updated_at  = $2::timestamptz,
            last_event  = coalesce((SELECT event.first FROM event) + taken.number * $10::int - 1,
                                   r.last_event),
-           event_count = r.event_count + $10::int
+           event_count = least(r.event_count, 2147483647 - $10::int) + $10::int
       FROM (SELECT t.place, t.last_event AS prev_event, row_number() OVER () AS number
               FROM taken AS t) AS taken
      WHERE r.ctid = taken.place

@@ -302,7 +302,7 @@ WITH moment (now) AS MATERIALIZED (
            updated_at  = $5::timestamptz,
            last_event  = coalesce((SELECT event.first FROM event) + taken.number * $11::int - 1,
                                   r.last_event),
-           event_count = r.event_count + $11::int
+           event_count = least(r.event_count, 2147483647 - $11::int) + $11::int
       FROM taken
      WHERE r.ctid = taken.place
     RETURNING r.*, taken.number, taken.last_event AS prev_event

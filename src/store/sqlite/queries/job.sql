@@ -213,7 +213,7 @@ UPDATE workflow_run
        is_counted  = :is_counted,
        updated_at  = :updated_at,
        last_event  = iif(:each, :event_id + (seq - :seq) * :each, last_event),
-       event_count = event_count + :each
+       event_count = min(event_count + :each, 2147483647)
  WHERE seq BETWEEN :seq AND :last_seq;
 
 
