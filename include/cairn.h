@@ -1588,6 +1588,9 @@ CAIRN_API cairn_code cairn_passage_call(cairn_passage *passage, const char *key,
                                         const cairn_start_options *options, int64_t timeout_ms,
                                         const char **ret_output, cairn_error *reterr);
 
+/* Whether the code has not yet passed what earlier runs have done, so that its logs are not kept. */
+CAIRN_API int cairn_passage_is_replaying(const cairn_passage *passage);
+
 /* Logs a line, which is stored with the next commit.  Not repeated during a replay.  level:
  * debug, info, warn, error.  data is JSON; NULL: none. */
 CAIRN_API cairn_code cairn_passage_log(cairn_passage *passage, const char *level,

@@ -231,7 +231,7 @@ func (r *functionRun) end(output json.RawMessage, err error) {
 	}
 	code := r.endCode(err)
 	if err != nil && code != "suspended" {
-		logger.Warn("the function failed", "error", oneLine(err))
+		logger.Error("the function failed for good", "error", oneLine(err))
 	}
 	_, endErr := r.passage.End(code)
 	if endErr != nil && !r.guard.isReleased {

@@ -19,7 +19,8 @@ func taskLogger(base *slog.Logger, task *Task) *slog.Logger {
 
 func (h *taskLogs) attrs() []slog.Attr {
 	t := h.task
-	attrs := []slog.Attr{slog.String("task", t.ID), slog.String("type", t.Type), slog.Int("attempt", int(t.Attempt)), slog.String("worker", t.Worker)}
+	attrs := []slog.Attr{slog.String("task", t.ID), slog.String("type", t.Type), slog.Int("attempt", int(t.Attempt)),
+		slog.Int("max_attempts", int(t.MaxAttempts)), slog.String("worker", t.Worker)}
 	for name, value := range map[string]string{"key": t.Key, "instance": t.InstanceID, "step": t.Step} {
 		if value != "" {
 			attrs = append(attrs, slog.String(name, value))
@@ -41,6 +42,16 @@ func (h *taskLogs) WithAttrs(attrs []slog.Attr) slog.Handler {
 // A group would swallow the task's attributes, so they are added before it.
 func (h *taskLogs) WithGroup(name string) slog.Handler {
 	return h.Handler.WithAttrs(h.attrs()).WithGroup(name)
+}
+
+// tellFailure logs a failed attempt: a warning, or an error if it is the end for good.
+func (t *Task) tellFailure(r *result) {
+	switch {
+	case r.outcome == outcomeDead || (r.outcome == outcomeFail || r.outcome == outcomeRetry) && t.Attempt >= t.MaxAttempts:
+		t.Logger.Error("the "+t.Kind+" failed for good", "error", r.err)
+	case r.outcome == outcomeFail || r.outcome == outcomeRetry:
+		t.Logger.Warn("the attempt failed", "error", r.err)
+	}
 }
 
 // noticePause is how often the engine is asked for its notices.

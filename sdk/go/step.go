@@ -132,9 +132,7 @@ func (r *functionRun) execStep(c *Context, b *begun) *result {
 	}()
 	b.err = err
 	end := resultOf(&leased{task: Task{Kind: "step"}}, output, err, b.task.takeEmitted())
-	if end.outcome == outcomeFail || end.outcome == outcomeRetry || end.outcome == outcomeDead {
-		b.task.Logger.Warn("a call of the step failed", "error", end.err)
-	}
+	b.task.tellFailure(end)
 	return end
 }
 

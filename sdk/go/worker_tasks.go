@@ -113,12 +113,7 @@ func (w *Worker) resultOfCall(c *call, output []byte, err error) *result {
 	}
 	task := &c.task.task
 	r := resultOf(c.task, output, err, task.takeEmitted())
-	switch r.outcome {
-	case outcomeFail, outcomeRetry:
-		task.Logger.Warn("the attempt failed", "error", r.err)
-	case outcomeDead:
-		task.Logger.Error("the task failed for good", "error", r.err)
-	}
+	task.tellFailure(r)
 	return r
 }
 

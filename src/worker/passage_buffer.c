@@ -109,6 +109,11 @@ static cairn_code add_log(struct cairn_passage *passage, const char *level, cons
     return CAIRN_OK;
 }
 
+int cairn_passage_is_replaying(const cairn_passage *passage)
+{
+    return !passage->calls && !memory_is_passed(passage);
+}
+
 static cairn_code log_it(struct cairn_passage *passage, const char *level, const char *message,
                          const char *data)
 {
@@ -125,7 +130,7 @@ static cairn_code log_it(struct cairn_passage *passage, const char *level, const
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "the log's message is %s",
                     message ? "not UTF-8" : "missing");
     TRY(passage_check_json(passage, data, "data"));
-    if (!passage->calls && !memory_is_passed(passage))
+    if (cairn_passage_is_replaying(passage))
         return CAIRN_OK; /* an earlier run has kept it */
     TRY(passage_make_room(passage));
     return add_log(passage, known, message, data);

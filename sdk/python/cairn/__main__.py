@@ -20,6 +20,8 @@ from types import FrameType
 from typing import List, Optional, Sequence
 
 import cairn
+from cairn._logs import set_up
+from cairn._orphan import follow
 
 
 def _parse(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
@@ -31,6 +33,9 @@ def _parse(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
     work.add_argument("--concurrency", type=int, default=4, help="handlers at the same time (default: 4)")
     work.add_argument("--processes", type=int, default=1, help="worker processes (default: 1)")
     work.add_argument("--until-idle", action="store_true", help="end when nothing is left to do")
+    work.add_argument("--log-format", choices=["text", "json"], default="text",
+                      help="lines of the log as text (default), or each as a JSON object")
+    work.add_argument("--parent", help=argparse.SUPPRESS)  # PID:PIPE, of a process of --processes
     return parser.parse_args(arguments)
 
 
@@ -50,8 +55,11 @@ def _load(name: str) -> cairn.App:
 
 
 def _work(options: argparse.Namespace) -> int:
+    if options.parent:
+        parent, pipe = options.parent.split(":")
+        follow(int(parent), int(pipe))
     app = _load(options.app)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    set_up(options.log_format)
     try:
         with cairn.open(options.url) as db:
             count = db.work(app, until_idle=options.until_idle, concurrency=options.concurrency)
@@ -67,6 +75,8 @@ def _supervise(options: argparse.Namespace) -> int:
     command = [sys.executable, "-m", "cairn", "work", options.app, "--concurrency", str(options.concurrency)]
     command += ["--url", options.url] if options.url else []
     command += ["--until-idle"] if options.until_idle else []
+    reader, _ = os.pipe()  # the other end is kept here alone, so that its end is that of this process
+    command += ["--log-format", options.log_format, "--parent", f"{os.getpid()}:{reader}"]
     children: List["subprocess.Popen[bytes]"] = []
     is_stopped = False
 
@@ -80,7 +90,8 @@ def _supervise(options: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, pass_on)
     signal.signal(signal.SIGINT, pass_on)
     # In a process group of their own, so that Ctrl-C reaches them once: from here.
-    children.extend(subprocess.Popen(command, start_new_session=True) for _ in range(options.processes))
+    children.extend(subprocess.Popen(command, start_new_session=True, pass_fds=[reader])
+                    for _ in range(options.processes))
     codes = [child.wait() for child in children]
     # A process that was stopped before it had begun to work has ended as it should.
     return max(abs(code) if code != -signal.SIGTERM or not is_stopped else 0 for code in codes)

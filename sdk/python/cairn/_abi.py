@@ -1647,6 +1647,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
         c_void_p, c_char_p, POINTER(cairn_start_options), c_int64, POINTER(c_char_p),
         POINTER(cairn_error),
     ]),
+    "cairn_passage_is_replaying": (c_int, [c_void_p]),
     "cairn_passage_log": (c_int, [c_void_p, c_char_p, c_char_p, c_char_p, POINTER(cairn_error)]),
     "cairn_passage_task": (POINTER(cairn_task), [c_void_p]),
     "cairn_passage_stop": (c_char_p, [c_void_p]),

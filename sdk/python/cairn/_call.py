@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import typing
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
@@ -15,14 +14,13 @@ from cairn._ffi import RawTask, Report
 from cairn._loops import is_cancellation
 from cairn._rows import decode_value
 from cairn._task import Task, enter_task
+from cairn._tell import tell_failure
 from cairn._types import Signature, TaskType, Undo
 from cairn._words import to_ms
 
 if TYPE_CHECKING:
     from cairn._codec import Codec
     from cairn._held import Held
-
-_log = logging.getLogger("cairn.worker")
 
 
 def decode_payload(codec: "Codec", raw: RawTask, type: Any) -> Any:
@@ -140,7 +138,7 @@ def report_of(task: Task, error: BaseException, dead_on: Tuple[type, ...]) -> Re
         except Exception as wrong:  # such as a delay that is no duration
             error = wrong
     is_dead = isinstance(error, dead_on)
-    task.log.log(logging.ERROR if is_dead else logging.WARNING, "%s failed: %s", task, text_of(error), exc_info=error)
+    tell_failure(task, text_of(error), is_dead, error)
     return fail_of(raw, _abi.CAIRN_DEAD if is_dead else _abi.CAIRN_FAIL, text_of(error))
 
 
@@ -148,10 +146,10 @@ def _outcome_of(task: Task, outcome: errors.Outcome) -> Report:
     raw = task.raw
     if isinstance(outcome, errors.Retry):
         after = -1 if outcome.after is None else to_ms(outcome.after)
-        task.log.warning("%s is tried again: %s", task, outcome.error, exc_info=outcome.__cause__)
+        tell_failure(task, outcome.error, False, outcome.__cause__)
         return fail_of(raw, _abi.CAIRN_RETRY, outcome.error, after)
     if isinstance(outcome, errors.Dead):
-        task.log.error("%s failed for good: %s", task, outcome.error, exc_info=outcome.__cause__)
+        tell_failure(task, outcome.error, True, outcome.__cause__)
         return fail_of(raw, _abi.CAIRN_DEAD, outcome.error)
     if isinstance(outcome, errors.Release):
         return release_of(raw, to_ms(outcome.after))
@@ -170,5 +168,6 @@ def refused(held: "Held", report: Report, why: errors.CairnError) -> Optional[Re
     if held.is_refused:
         return None
     held.is_refused = True
-    _log.warning("the outcome of %s was refused: %s", held.task, why.message)
-    return fail_of(held.raw, _abi.CAIRN_FAIL, f"the outcome was refused: {why.message}")
+    text = f"the outcome was refused: {why.message}"
+    tell_failure(held.task, text, False)
+    return fail_of(held.raw, _abi.CAIRN_FAIL, text)

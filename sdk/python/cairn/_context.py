@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import logging
 import threading
 import typing
 import weakref
@@ -27,6 +28,10 @@ R = TypeVar("R")
 
 Undoer = Union[None, str, "TaskType[Any, Any]", Compensation]
 BACKOFF = Backoff("exponential", "1s", "5m")
+
+# What ctx.log writes goes to this logger as well.
+_run_log = logging.getLogger("cairn.run")
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
 _results: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
 
@@ -213,7 +218,10 @@ class Frame:
         """Also while a step is executed."""
         text = self.codec.encode(data).encode() if data else None
         with self._lock:
-            self.passage.log(level, message, text)
+            is_new = self.passage.log(level, message, text)
+        if is_new:
+            fields = {**self.task.log_fields(), "cairn_data": text and text.decode()}
+            _run_log.log(_LEVELS[level], "%s%s", message, f" {text.decode()}" if text else "", extra=fields)
 
     # ---- arguments
 

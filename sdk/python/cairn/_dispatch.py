@@ -21,6 +21,7 @@ from cairn._held import Bell, Held
 from cairn._keeper import Keeper
 from cairn._pool import Pool
 from cairn._task import Task
+from cairn._tell import label
 
 if TYPE_CHECKING:
     from cairn._worker import Worker
@@ -300,7 +301,7 @@ class Dispatcher:
         self._take()
         for held in list(self._held):
             held.is_over = True
-            held.task.log.warning("%s did not end in time, and is released", held.task)
+            held.task.log.warning("%s did not end in time, and is released", label(held.task))
             self._held.discard(held)
             held.report = release_of(held.raw)
             self._unreported.append(held)
@@ -360,7 +361,7 @@ class Dispatcher:
             return False
         if error.code in _LOST or time.monotonic() > held.lease_until:
             level = logging.DEBUG if held.task.stop is not None else logging.WARNING
-            _log.log(level, "the outcome of %s came too late: %s", held.task, error.message)
+            _log.log(level, "the outcome of %s came too late: %s", label(held.task), error.message)
             return False
         if error.code in _BAD:
             assert held.report is not None

@@ -195,9 +195,11 @@ class Passage:
         self._call("cairn_passage_call", None if key is None else key.encode(), _REF(options), timeout_ms, _REF(output))
         return output.value or b"null"
 
-    def log(self, level: str, message: str, data: Optional[bytes]) -> None:
-        """A line that is kept with the next commit, and once."""
+    def log(self, level: str, message: str, data: Optional[bytes]) -> bool:
+        """A line that is kept with the next commit, and once; False: an earlier run has kept it."""
+        is_new = not self._lib.cairn_passage_is_replaying(self._pointer)
         self._call("cairn_passage_log", level.encode(), message.encode(errors="backslashreplace"), data)
+        return is_new
 
     # ---- the end
 

@@ -16,6 +16,7 @@ from cairn._held import Held
 from cairn._loops import is_cancellation
 from cairn._passage import NUMBER_OF_CODE, OK, STEP_FAILED, SUSPENDED, Passage, RunEnded
 from cairn._task import enter_task
+from cairn._tell import label, tell_failure
 from cairn._types import FunctionType
 
 if TYPE_CHECKING:
@@ -91,13 +92,25 @@ def _end(worker: "Worker", held: Held, passage: Passage, error: Optional[BaseExc
     if is_stop and (held.task.stop or "shutdown") == "shutdown":
         _release(worker, held, passage)
         return
-    failed = passage.end(_code_of(held, passage, error))
+    code = _code_of(passage, error)
+    has_failed = error is not None and not isinstance(error, errors.Suspended)
+    if has_failed and error is not None and error is not passage.failure:
+        passage.set_error(fail_of(held.raw, _abi.CAIRN_FAIL, text_of(error)).error or b"")
+    failed = passage.end(code)
     if failed is not None:
         held.error = failed
-        held.task.log.warning("the end of %s could not be committed: %s", held.task, failed.message)
+        held.task.log.warning("the end of %s could not be committed: %s", label(held.task), failed.message)
+    elif has_failed and error is not None and not is_stop:
+        tell_failure(held.task, _reason(error), True, error)
 
 
-def _code_of(held: Held, passage: Passage, error: Optional[BaseException]) -> int:
+def _reason(error: BaseException) -> str:
+    if isinstance(error, errors.StepFailed) and error.key:
+        return f"step {error.key}: {error.error}"
+    return text_of(error)
+
+
+def _code_of(passage: Passage, error: Optional[BaseException]) -> int:
     """What the run ends with."""
     if error is None:
         return OK
@@ -107,8 +120,6 @@ def _code_of(held: Held, passage: Passage, error: Optional[BaseException]) -> in
         return SUSPENDED
     if error is passage.failure and isinstance(error, errors.CairnError):
         return NUMBER_OF_CODE.get(error.code, STEP_FAILED)  # passed on: the engine knows its step and its text
-    held.task.log.warning("%s failed: %s", held.task, text_of(error), exc_info=error)
-    passage.set_error(fail_of(held.raw, _abi.CAIRN_FAIL, text_of(error)).error or b"")
     return STEP_FAILED
 
 
@@ -119,6 +130,6 @@ def _release(worker: "Worker", held: Held, passage: Passage) -> None:
     try:
         worker.engine.native.report(name, [release_of(held.raw)], Claim(worker.name, [], [], None, 1), 0)
     except errors.CairnError as error:
-        held.task.log.warning("%s could not be released: %s", held.task, error.message)
+        held.task.log.warning("%s could not be released: %s", label(held.task), error.message)
         return
     passage.end(SUSPENDED)

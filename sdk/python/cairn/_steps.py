@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextvars
-import logging
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 from cairn import errors
@@ -12,6 +11,7 @@ from cairn._context import Frame, StepCall, result_of
 from cairn._errors import text_of
 from cairn._loops import is_cancellation
 from cairn._task import Task, enter_task
+from cairn._tell import tell_failure
 from cairn._words import Duration, to_ms
 
 # The outcomes of a step, as in cairn.h.
@@ -26,6 +26,11 @@ class StepTask(Task):
     def __init__(self, parent: Task, raw: Any, codec: Any) -> None:
         super().__init__(raw, parent.worker, parent.state, parent.db, codec)
         self._parent = parent
+
+    @property
+    def function(self) -> Optional[str]:
+        """The function whose step it is."""
+        return self._parent.type
 
     @property
     def stop(self) -> Optional[str]:
@@ -49,6 +54,7 @@ class StepEnd(NamedTuple):
     delay_ms: int = -1
     outbound: List[Tuple[bytes, bytes]] = []
     cause: Optional[BaseException] = None
+    task: Optional[StepTask] = None  # of code that has completed
 
 
 def check_shutdown(frame: Frame) -> None:
@@ -58,7 +64,7 @@ def check_shutdown(frame: Frame) -> None:
 
 
 def _completed(frame: Frame, task: StepTask, value: Any) -> StepEnd:
-    return StepEnd(COMPLETE, frame.codec.encode(value).encode(), outbound=task.outbound)
+    return StepEnd(COMPLETE, frame.codec.encode(value).encode(), outbound=task.outbound, task=task)
 
 
 def _bytes(text: str) -> bytes:
@@ -71,16 +77,17 @@ def _failed(call: StepCall[Any], task: StepTask, error: BaseException) -> StepEn
     if isinstance(error, errors.Retry):
         try:
             delay_ms = -1 if error.after is None else to_ms(error.after)
+            tell_failure(task, error.error, False, error.__cause__)
             return StepEnd(RETRY, _bytes(error.error), delay_ms, cause=error)
         except (ValueError, TypeError) as wrong:
             error = wrong
     if isinstance(error, errors.Dead):
+        tell_failure(task, error.error, True, error.__cause__)
         return StepEnd(DEAD, _bytes(error.error), cause=error)
     if isinstance(error, (errors.Release, errors.WaitFor)):
         error = errors.Misuse(f"the code of a function's step cannot raise {type(error).__name__}")
     is_dead = isinstance(error, call.dead_on)
-    task.log.log(logging.ERROR if is_dead else logging.WARNING, "step %s failed: %s", call.key, text_of(error),
-                 exc_info=error)
+    tell_failure(task, text_of(error), is_dead, error)
     return StepEnd(DEAD if is_dead else FAIL, _bytes(text_of(error)), cause=error)
 
 
@@ -138,7 +145,10 @@ def finish(frame: Frame, call: StepCall[Any], work: int, end: StepEnd) -> bytes:
             return frame.passage.complete_step(work, end.text, end.outbound)
         return frame.passage.fail_step(work, end.outcome, end.text, end.delay_ms)
     except errors.StepFailed as failed:
-        failed.error = end.text.decode()
+        if end.task is not None:  # what the code gave cannot be kept
+            tell_failure(end.task, failed.error, True)
+        else:
+            failed.error = end.text.decode()
         raise failed from end.cause
 
 

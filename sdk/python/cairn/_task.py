@@ -126,6 +126,11 @@ class Task:
         return _text(self._raw.step)
 
     @property
+    def function(self) -> Optional[str]:
+        """The name of the durable function that this is a step of, or is itself; None for others."""
+        return self.type if self.kind == "function" else None
+
+    @property
     def metadata(self) -> Optional[Dict[str, Any]]:
         """What was given to ``enqueue``, ``start`` or the step; None if nothing was."""
         return json.loads(self._raw.metadata) if self._raw.metadata else None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Iterator, List
+from typing import Any, Awaitable, Iterator, List
 
 import pytest
 
@@ -34,6 +34,14 @@ async def stubborn() -> None:
         await asyncio.sleep(LONG)
     except asyncio.CancelledError:
         raise OSError("the connection is closed") from None
+
+
+async def give_up(call: "Awaitable[Any]", begun: asyncio.Event) -> Any:
+    """Cancels a step whose code has begun; its result, if it has one all the same."""
+    task = asyncio.ensure_future(call)
+    await begun.wait()
+    task.cancel()
+    return await task
 
 
 def names(run: "cairn.InstanceHandle[Any]") -> List[str]:
@@ -99,11 +107,8 @@ def test_a_cancelled_task_raises_cancelled_error(db: cairn.Engine, app: cairn.Ap
             begun.set()
             await asyncio.sleep(LONG)
 
-        task = asyncio.ensure_future(ctx.step("a", code))
-        await begun.wait()
-        task.cancel()
         try:
-            await task
+            await give_up(ctx.step("a", code), begun)
         except asyncio.CancelledError:
             return "cancelled"
         return "not cancelled"
@@ -115,18 +120,22 @@ def test_a_cancelled_task_raises_cancelled_error(db: cairn.Engine, app: cairn.Ap
 
 
 def test_code_that_completes_all_the_same_is_remembered(db: cairn.Engine, app: cairn.App) -> None:
-    async def deaf() -> int:
-        try:
-            await asyncio.sleep(LONG)
-        except asyncio.CancelledError:
-            pass
-        return 7
-
     @app.function("deaf")
-    async def run_deaf(ctx: cairn.AsyncContext) -> int:
-        return await asyncio.wait_for(ctx.step("a", deaf), 0.01)
+    async def deaf(ctx: cairn.AsyncContext) -> int:
+        begun = asyncio.Event()
 
-    run = db.start(run_deaf)
+        async def code() -> int:
+            begun.set()
+            try:
+                await asyncio.sleep(LONG)
+            except asyncio.CancelledError:
+                pass
+            return 7
+
+        found: int = await give_up(ctx.step("a", code), begun)
+        return found
+
+    run = db.start(deaf)
     with db.worker(app):
         assert run.result(timeout=LONG) == 7
     assert names(run) == ["a"]
@@ -135,23 +144,27 @@ def test_code_that_completes_all_the_same_is_remembered(db: cairn.Engine, app: c
 def test_a_retry_that_is_given_up_keeps_its_attempts(db: cairn.Engine, app: cairn.App) -> None:
     attempts: List[int] = []
 
-    async def flaky() -> str:
-        attempts.append(cairn.current_task().attempt)
-        if len(attempts) == 1:
-            raise OSError("no network")
-        if len(attempts) == 2:
-            await asyncio.sleep(LONG)
-        return "done"
-
     @app.function("flaky")
-    async def run_flaky(ctx: cairn.AsyncContext) -> str:
+    async def flaky(ctx: cairn.AsyncContext) -> str:
+        begun = asyncio.Event()
+
+        async def code() -> str:
+            attempts.append(cairn.current_task().attempt)
+            if len(attempts) == 1:
+                raise OSError("no network")
+            begun.set()
+            if len(attempts) == 2:
+                await asyncio.sleep(LONG)
+            return "done"
+
         fixed = cairn.Backoff("fixed", "1ms")
         try:
-            return await asyncio.wait_for(ctx.step("a", flaky, backoff=fixed), LONG if len(attempts) != 1 else 0.01)
-        except asyncio.TimeoutError:
-            return await ctx.step("a", flaky, backoff=fixed)
+            await give_up(ctx.step("a", code, backoff=fixed), begun) if attempts else await ctx.step("a", code, backoff=fixed)
+        except asyncio.CancelledError:
+            pass
+        return await ctx.step("a", code, backoff=fixed)
 
-    run = db.start(run_flaky)
+    run = db.start(flaky)
     with db.worker(app):
         assert run.result(timeout=LONG) == "done"
     assert attempts == [1, 2, 2]

@@ -292,6 +292,52 @@ def test_work_is_stopped_by_a_signal(tmp_path: Path) -> None:
         assert process.communicate(timeout=LONG) and process.returncode == 0
 
 
+def test_no_process_outlives_its_parent(tmp_path: Path) -> None:
+    (tmp_path / "tasks.py").write_text(APP)
+    url = f"sqlite:{tmp_path}/cairn.db"
+    with cairn.open(url) as db:
+        process = subprocess.Popen([sys.executable, "-m", "cairn", "work", "tasks:app", "--url", url, "--processes", "2"],
+                                   cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
+        assert db.enqueue("double.v1", 4).result(timeout=LONG) == 8
+        process.kill()
+        assert process.stderr is not None
+        out = process.communicate(timeout=LONG)[1]  # returns when nobody can write there any more
+        assert "Traceback" not in out
+
+
+@pytest.mark.parametrize("asks_kernel", [True, False])
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_child_is_stopped_with_its_parent(asks_kernel: bool, is_late: bool) -> None:
+    """By the kernel or by a pipe; also if the parent was gone before it was asked."""
+    child = f"""
+import signal, sys
+from cairn import _orphan
+signal.signal(signal.SIGTERM, lambda *_: (print("stopped", flush=True), sys.exit(0)))
+if not {asks_kernel}:
+    _orphan._ask_kernel = lambda: False
+_orphan.follow(int(sys.argv[1]) {'+ 1' if is_late else ''}, int(sys.argv[2]))
+print("follows", flush=True)
+while True:
+    signal.pause()
+"""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(f"""
+            import os, subprocess, sys
+            reader, writer = os.pipe()
+            subprocess.Popen([sys.executable, "-c", {child!r}, str(os.getpid()), str(reader)], pass_fds=[reader],
+                             stdin=subprocess.DEVNULL)
+            sys.stdin.read()
+            """)], env=environment(), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    if not is_late:
+        read_until(parent, "follows")
+        parent.kill()
+        assert parent.stdout is not None and parent.stdout.read() == "stopped\n"
+    else:
+        read_until(parent, "stopped")
+        parent.kill()
+    parent.communicate(timeout=LONG)
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["work", "nowhere:app"], 'cannot import "nowhere"'), (["work", "tasks"], "is not MODULE:APP"),
     (["work", "tasks:nothing"], "is not a cairn.App"), (["work", "tasks:app", "--concurrency", "0"], "must be from 1"),

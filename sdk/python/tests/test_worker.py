@@ -551,7 +551,7 @@ def test_log_records_carry_the_task(db: cairn.Engine, app: cairn.App, caplog: py
         raise KeyError(name) if name == "dead" else ValueError(name)
 
     with caplog.at_level(logging.INFO, "cairn"):
-        failed, dead = db.enqueue(bad, "fail", key="k", max_attempts=1), db.enqueue(bad, "dead")
+        failed, dead = db.enqueue(bad, "fail", key="k"), db.enqueue(bad, "dead")
         work(db, app, name="w1", concurrency=1)
     by_level = {record.levelname: record for record in caplog.records if hasattr(record, "cairn_task")}
     assert by_level["WARNING"].__dict__["cairn_task"] == failed.id and by_level["WARNING"].exc_info is not None
