@@ -6,12 +6,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "store/event_log.h"
+#include "store/sqlite/event_digits.h"
 #include "store/sqlite/sqlite.h"
 
 #include <assert.h>
-
-/* Of a slot; see 0011_event_log. */
-enum { KIND_DIGITS = 4, PREV_DIGITS = 16 };
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
@@ -177,26 +175,4 @@ cairn_code sqlite_append_events(struct store_tx *tx, const struct event_row *eve
 {
     static const struct event_writer writer = {append_log, append_posts, append_loose};
     return event_log_append(tx, &writer, events, count, reterr);
-}
-
-/* ---- Reading ----------------------------------------------------------------------------- */
-
-cairn_code sqlite_list_events(struct store_tx *tx, const char *subject_id, int64_t after,
-                              struct event_row *ret_rows, size_t room, size_t *ret_count,
-                              cairn_error *reterr)
-{
-    cleanup(query_end) struct query query =
-        query_begin(tx, subject_id ? Q_LIST_EVENTS : Q_LIST_ALL_EVENTS, reterr);
-    bind_page(&query, subject_id, after);
-    return rows_read(&query, &event_row_type, ret_rows, room, ret_count);
-}
-
-cairn_code sqlite_list_events_before(struct store_tx *tx, const char *subject_id,
-                                     int64_t before, struct event_row *ret_rows, size_t room,
-                                     size_t *ret_count, cairn_error *reterr)
-{
-    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_EVENTS_BEFORE, reterr);
-    bind_text(&query, ":instance_id", subject_id);
-    bind_int(&query, ":before", before ? before : INT64_MAX);
-    return rows_read(&query, &event_row_type, ret_rows, room, ret_count);
 }

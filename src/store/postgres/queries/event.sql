@@ -49,7 +49,8 @@ SELECT workflow.take_log()
 --   $2  only events after this id
 --   $3  how many at most
 --
--- Walks its chain backwards: from a post behind the last of the wanted events, or from the newest.
+-- Walks its chain backwards: from a post behind the last of the wanted events, or from the newest.  What a row of the log says is
+-- made whole once for the page (|| '{}'), however many of its events are on it.
 WITH RECURSIVE first (id) AS (
     SELECT coalesce((SELECT p.event_id
                        FROM workflow.workflow_event_post AS p
@@ -61,26 +62,38 @@ WITH RECURSIVE first (id) AS (
       FROM (SELECT r.last_event FROM workflow.workflow_run AS r WHERE r.id = $1::uuid
             UNION ALL
             SELECT i.last_event FROM workflow.workflow_instance AS i WHERE i.id = $1::uuid) AS subject
-), walk (id, prev, event_type, step, data, created_at) AS (
+), walk (id, prev, kind) AS (
     SELECT first.id,
            workflow.event_prev(l.prev, workflow.event_place(l.slots, first.id)),
-           l.types[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
-           l.steps[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
-           l.data[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
-           l.at
+           workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))
       FROM first
       JOIN workflow.workflow_event_log AS l ON l.id = first.id >> 12
      WHERE first.id > $2::bigint
     UNION ALL
     SELECT walk.prev,
            workflow.event_prev(l.prev, workflow.event_place(l.slots, walk.prev)),
-           l.types[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
-           l.steps[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
-           l.data[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
-           l.at
+           workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))
       FROM walk
       JOIN workflow.workflow_event_log AS l ON l.id = walk.prev >> 12
      WHERE walk.prev > $2::bigint
+), page AS (
+    SELECT w.id, w.kind
+      FROM walk AS w
+     ORDER BY w.id
+     LIMIT $3::bigint
+), logged AS (
+    SELECT e.id, l.types[e.kind] AS event_type, l.steps[e.kind] AS step, l.data[e.kind] AS data, l.at AS created_at
+      FROM (SELECT g.ids, g.kinds, o.at, o.types || '{}'::text[] AS types, o.steps || '{}'::text[] AS steps,
+                   o.data || '{}'::jsonb[] AS data
+              FROM (SELECT p.id >> 12 AS log_id, array_agg(p.id) AS ids, array_agg(p.kind) AS kinds
+                      FROM page AS p
+                     GROUP BY p.id >> 12) AS g
+             CROSS JOIN LATERAL (SELECT n.*
+                                   FROM workflow.workflow_event_log AS n
+                                  WHERE n.id = g.log_id
+                                  LIMIT 1) AS o
+            OFFSET 0) AS l
+     CROSS JOIN LATERAL unnest(l.ids, l.kinds) AS e (id, kind)
 ), loose AS (
     SELECT e.id, e.event_type, e.step, e.data, e.created_at
       FROM workflow.workflow_event_loose AS e
@@ -90,7 +103,7 @@ WITH RECURSIVE first (id) AS (
      LIMIT $3::bigint
 )
 SELECT e.id, $1::uuid::text, e.event_type, e.step, e.data::text, e.created_at
-  FROM (SELECT w.id, w.event_type, w.step, w.data, w.created_at FROM walk AS w
+  FROM (SELECT logged.* FROM logged
         UNION ALL
         SELECT loose.* FROM loose) AS e
  ORDER BY e.id
@@ -106,7 +119,7 @@ SELECT e.id, $1::uuid::text, e.event_type, e.step, e.data::text, e.created_at
 --   $3  how many at most
 --
 -- Walks its chain backwards, from the first post that is not before $2, or from the newest event; so at most 100
--- events are passed over.
+-- events are passed over.  Rows of the log are made whole as in list_events.
 WITH RECURSIVE first (id) AS (
     SELECT coalesce((SELECT p.event_id
                        FROM workflow.workflow_event_post AS p
@@ -117,25 +130,40 @@ WITH RECURSIVE first (id) AS (
       FROM (SELECT r.last_event FROM workflow.workflow_run AS r WHERE r.id = $1::uuid
             UNION ALL
             SELECT i.last_event FROM workflow.workflow_instance AS i WHERE i.id = $1::uuid) AS subject
-), walk (id, prev, event_type, step, data, created_at, seen) AS (
+), walk (id, prev, kind, seen) AS (
     SELECT first.id,
            workflow.event_prev(l.prev, workflow.event_place(l.slots, first.id)),
-           l.types[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
-           l.steps[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
-           l.data[workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id))],
-           l.at, CASE WHEN first.id < $2::bigint THEN 1 ELSE 0 END
+           workflow.event_kind(l.kinds, workflow.event_place(l.slots, first.id)),
+           CASE WHEN first.id < $2::bigint THEN 1 ELSE 0 END
       FROM first
       JOIN workflow.workflow_event_log AS l ON l.id = first.id >> 12
     UNION ALL
     SELECT walk.prev,
            workflow.event_prev(l.prev, workflow.event_place(l.slots, walk.prev)),
-           l.types[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
-           l.steps[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
-           l.data[workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev))],
-           l.at, walk.seen + CASE WHEN walk.prev < $2::bigint THEN 1 ELSE 0 END
+           workflow.event_kind(l.kinds, workflow.event_place(l.slots, walk.prev)),
+           walk.seen + CASE WHEN walk.prev < $2::bigint THEN 1 ELSE 0 END
       FROM walk
       JOIN workflow.workflow_event_log AS l ON l.id = walk.prev >> 12
      WHERE walk.seen < $3::bigint
+), page AS (
+    SELECT w.id, w.kind
+      FROM walk AS w
+     WHERE w.seen > 0
+     ORDER BY w.id DESC
+     LIMIT $3::bigint
+), logged AS (
+    SELECT e.id, l.types[e.kind] AS event_type, l.steps[e.kind] AS step, l.data[e.kind] AS data, l.at AS created_at
+      FROM (SELECT g.ids, g.kinds, o.at, o.types || '{}'::text[] AS types, o.steps || '{}'::text[] AS steps,
+                   o.data || '{}'::jsonb[] AS data
+              FROM (SELECT p.id >> 12 AS log_id, array_agg(p.id) AS ids, array_agg(p.kind) AS kinds
+                      FROM page AS p
+                     GROUP BY p.id >> 12) AS g
+             CROSS JOIN LATERAL (SELECT n.*
+                                   FROM workflow.workflow_event_log AS n
+                                  WHERE n.id = g.log_id
+                                  LIMIT 1) AS o
+            OFFSET 0) AS l
+     CROSS JOIN LATERAL unnest(l.ids, l.kinds) AS e (id, kind)
 ), loose AS (
     SELECT e.id, e.event_type, e.step, e.data, e.created_at
       FROM workflow.workflow_event_loose AS e
@@ -145,9 +173,7 @@ WITH RECURSIVE first (id) AS (
      LIMIT $3::bigint
 )
 SELECT e.id, $1::uuid::text, e.event_type, e.step, e.data::text, e.created_at
-  FROM (SELECT w.id, w.event_type, w.step, w.data, w.created_at
-          FROM walk AS w
-         WHERE w.seen > 0
+  FROM (SELECT logged.* FROM logged
         UNION ALL
         SELECT loose.* FROM loose) AS e
  ORDER BY e.id DESC

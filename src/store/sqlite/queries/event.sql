@@ -27,111 +27,85 @@ INSERT INTO workflow_event_loose (id, {event.insert})
 VALUES (:id, {event.values});
 
 
--- name: list_events
--- The history of one job or instance, oldest first.
+-- name: first_event
+-- doing: list events
+-- Where a walk backwards along a chain begins that brings the events after one, oldest first: at a post behind the
+-- last of the wanted events, or at the newest.
 --
 --   :instance_id  whose
 --   :after        events later than the one with this id
 --   :room         how many at most
+SELECT coalesce((SELECT event_id
+                   FROM workflow_event_post
+                  WHERE workflow_id = :instance_id
+                    AND event_id > :after
+                  ORDER BY event_id
+                  LIMIT 1 OFFSET (:room + 99) / 100), last_event)
+  FROM (SELECT last_event FROM workflow_run WHERE id = :instance_id
+         UNION ALL
+        SELECT last_event FROM workflow_instance WHERE id = :instance_id);
+
+
+-- name: first_event_before
+-- doing: list events
+-- The same for the events before one, newest first: at the first post that is not before it, or at the newest event;
+-- so at most 100 events are passed over.
 --
--- Walks its chain backwards: from a post behind the last of the wanted events, or from the newest.
-WITH RECURSIVE first (id) AS (
-    SELECT coalesce((SELECT event_id
-                       FROM workflow_event_post
-                      WHERE workflow_id = :instance_id
-                        AND event_id > :after
-                      ORDER BY event_id
-                      LIMIT 1 OFFSET (:room + 99) / 100), last_event)
-      FROM (SELECT last_event FROM workflow_run WHERE id = :instance_id
-             UNION ALL
-            SELECT last_event FROM workflow_instance WHERE id = :instance_id)
-), walk (id) AS (
-    SELECT id FROM first WHERE id > :after
-     UNION ALL
-    SELECT CAST(substr(l.prev,
-               iif(l.slots IS NULL, walk.id & 4095,
-                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 16 + 1, 16) AS INTEGER)
-      FROM walk
-      JOIN workflow_event_log AS l ON l.id = walk.id >> 12
-     WHERE CAST(substr(l.prev,
-               iif(l.slots IS NULL, walk.id & 4095,
-                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 16 + 1, 16) AS INTEGER) > :after
-), slot (id, at, said, path) AS (
-    SELECT walk.id, l.at, l.said,
-           '$[' || coalesce(CAST(substr(l.kinds,
-               iif(l.slots IS NULL, walk.id & 4095,
-                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 4 + 1, 4) AS INTEGER), 0) || ']'
-      FROM walk
-      JOIN workflow_event_log AS l ON l.id = walk.id >> 12
-     ORDER BY walk.id
-     LIMIT :room
-)
-SELECT id, :instance_id AS workflow_id, json_extract(said, path || '[0]') AS event_type,
-       json_extract(said, path || '[1]') AS step, json_extract(said, path || '[2]') AS data,
-       at AS created_at
-  FROM slot
- UNION ALL
-SELECT *
-  FROM (SELECT {event.columns}
-          FROM workflow_event_loose
-         WHERE workflow_id = :instance_id
-           AND id > :after
-         ORDER BY id
-         LIMIT :room)
+--   :instance_id  whose
+--   :before       events earlier than the one with this id
+SELECT coalesce((SELECT event_id
+                   FROM workflow_event_post
+                  WHERE workflow_id = :instance_id
+                    AND event_id >= :before
+                  ORDER BY event_id
+                  LIMIT 1), last_event)
+  FROM (SELECT last_event FROM workflow_run WHERE id = :instance_id
+         UNION ALL
+        SELECT last_event FROM workflow_instance WHERE id = :instance_id);
+
+
+-- name: event_links
+-- doing: list events
+-- The links of all chains that pass through a row of the log.
+--
+--   :id  of the row
+SELECT prev, kinds, slots FROM workflow_event_log WHERE id = :id;
+
+
+-- name: event_said
+-- doing: list events
+-- What the events of a row of the log say.
+--
+--   :id  of the row
+SELECT at, said FROM workflow_event_log WHERE id = :id;
+
+
+-- name: list_loose
+-- doing: list events
+-- Events of one job or instance that are in no chain, oldest first.
+--
+--   :instance_id  whose
+--   :after        events later than the one with this id
+--   :room         how many at most
+SELECT {event.columns}
+  FROM workflow_event_loose
+ WHERE workflow_id = :instance_id
+   AND id > :after
  ORDER BY id
  LIMIT :room;
 
 
--- name: list_events_before
+-- name: list_loose_before
 -- doing: list events
--- The history of one job or instance, newest first.
+-- The same, newest first.
 --
 --   :instance_id  whose
 --   :before       events earlier than the one with this id
 --   :room         how many at most
---
--- Walks its chain backwards, from the first post that is not before that, or from the newest event; so at
--- most 100 events are passed over.
-WITH RECURSIVE first (id) AS (
-    SELECT coalesce((SELECT event_id
-                       FROM workflow_event_post
-                      WHERE workflow_id = :instance_id
-                        AND event_id >= :before
-                      ORDER BY event_id
-                      LIMIT 1), last_event)
-      FROM (SELECT last_event FROM workflow_run WHERE id = :instance_id
-             UNION ALL
-            SELECT last_event FROM workflow_instance WHERE id = :instance_id)
-), walk (id) AS (
-    SELECT id FROM first
-     UNION ALL
-    SELECT CAST(substr(l.prev,
-               iif(l.slots IS NULL, walk.id & 4095,
-                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 16 + 1, 16) AS INTEGER)
-      FROM walk
-      JOIN workflow_event_log AS l ON l.id = walk.id >> 12
-     LIMIT :room + 101
-), slot (id, at, said, path) AS (
-    SELECT walk.id, l.at, l.said,
-           '$[' || coalesce(CAST(substr(l.kinds,
-               iif(l.slots IS NULL, walk.id & 4095,
-                   (instr(l.slots, printf('%04d,', walk.id & 4095)) - 1) / 5) * 4 + 1, 4) AS INTEGER), 0) || ']'
-      FROM walk
-      JOIN workflow_event_log AS l ON l.id = walk.id >> 12
-     WHERE walk.id < :before
-)
-SELECT id, :instance_id AS workflow_id, json_extract(said, path || '[0]') AS event_type,
-       json_extract(said, path || '[1]') AS step, json_extract(said, path || '[2]') AS data,
-       at AS created_at
-  FROM slot
- UNION ALL
-SELECT *
-  FROM (SELECT {event.columns}
-          FROM workflow_event_loose
-         WHERE workflow_id = :instance_id
-           AND id < :before
-         ORDER BY id DESC
-         LIMIT :room)
+SELECT {event.columns}
+  FROM workflow_event_loose
+ WHERE workflow_id = :instance_id
+   AND id < :before
  ORDER BY id DESC
  LIMIT :room;
 
