@@ -73,6 +73,7 @@ static cairn_code run_passage(struct runner *runner, const cairn_task *task,
     cairn_passage_costs_get(passage, &costs, NULL);
     cairn_code ended =
         cairn_passage_end_claim(passage, code, &claim, NULL, ret_next, code ? &why : reterr);
+    cairn_passage_free(passage);
     runner->trips.passages++;
     runner->trips.commits += costs.commits + 1; /* its end is one */
     runner->trips.heartbeats += costs.heartbeats;

@@ -1426,6 +1426,13 @@ CAIRN_API cairn_code cairn_outbox_ack(cairn_engine *engine, const char *id,
  *
  * A key that is used again, as in a loop, is stored as "key#2", then "key#3".  Texts that these
  * calls return live as long as the passage.
+ *
+ * A run ends when its function returns, and with it everything that the function has started.  A
+ * thread of its own that asks for something later is told CAIRN_E_CLOSED.  Calls of several threads are
+ * made one after the other.  If the function returns while another thread executes one of its steps, the
+ * run waits for that code, at most as long as its lease; what the code did is not stored, and the run has
+ * failed with an error that names the step.  A worker frees a passage once the function has returned and
+ * no code of a step runs: no thread may use it later than that.
  */
 
 /* The code of a function.  CAIRN_OK: it has completed, with the output of
@@ -1613,8 +1620,11 @@ CAIRN_API cairn_code cairn_passage_set_error(cairn_passage *passage, const char 
  * "function", and its end with the code that the function returned.  During long steps, extend
  * the lease with cairn_heartbeat().
  *
- * cairn_passage_end() commits what is left and frees the passage, whatever it
- * returns.  ret_status, which may be NULL, is the status of the function's own step:
+ * cairn_passage_end() commits what is left and closes the passage, whatever it returns: every
+ * call from then on, of any thread, is CAIRN_E_CLOSED, except for cairn_passage_task(), cairn_passage_stop()
+ * and cairn_passage_costs_get().  It is an error of the function to end with CAIRN_OK while a step is being
+ * executed.  The handle is valid until cairn_passage_free(), which every passage needs, may be called without an
+ * end (the lease then ends by itself), and takes effect when the last call under way has returned.  ret_status, which may be NULL, is the status of the function's own step:
  * "completed", "failed" ("rolled_back" if steps had to be undone), "waiting", "ready",
  * "paused" (in the dead letter queue) or "skipped" (cancelled). */
 CAIRN_API cairn_code cairn_passage_open(cairn_engine *engine, const char *worker,
@@ -1623,6 +1633,7 @@ CAIRN_API cairn_code cairn_passage_open(cairn_engine *engine, const char *worker
                                         cairn_error *reterr);
 CAIRN_API cairn_code cairn_passage_end(cairn_passage *passage, cairn_code code,
                                        char ret_status[24], cairn_error *reterr);
+CAIRN_API void cairn_passage_free(cairn_passage *passage); /* may be NULL */
 
 /* The same, and claims the next tasks in the commit that ends it, which saves a round
  * trip.  Free *ret_tasks.  It is NULL if there was no such commit or the claim was rejected;

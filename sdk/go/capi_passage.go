@@ -12,7 +12,8 @@ import (
 	"cairn.invalid/cairn/internal/passage"
 )
 
-// nativePassage is a run of a function whose rules are libcairn's.
+// nativePassage is a run of a function whose rules are libcairn's. The guard of the run sees to it that nothing
+// is asked of it after its end, which frees it.
 type nativePassage struct{ p *C.cairn_passage }
 
 func openNativePassage(engine *C.cairn_engine, worker string, task *leased, byPassage bool, lease time.Duration) (passage.Passage, error) {
@@ -228,5 +229,7 @@ func (n *nativePassage) End(code string) (string, error) {
 	var status [24]C.char
 	var why C.cairn_error
 	err := cError(C.cairn_passage_end(n.p, end, &status[0], &why), &why)
+	C.cairn_passage_free(n.p)
+	n.p = nil
 	return C.GoString(&status[0]), asErr(err)
 }

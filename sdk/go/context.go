@@ -69,20 +69,32 @@ type Compensation struct {
 
 // ---- one call at a time
 
-// guard lets one call of a function's Context be under way, and remembers what ended the run.
+// guard lets one call of a function's Context be under way, and none after the end of the run. It
+// remembers what ended the run.
 type guard struct {
+	function   string     // whose run it is
 	lock       sync.Mutex // the passage is used by one goroutine at a time
 	names      sync.Mutex
-	busy       string // the key of the call that is under way
-	over       error  // what every later call answers
-	isReleased bool   // its task was given back
+	busy       string        // the key of the call that is under way
+	refused    error         // what was said of the latest call beside another
+	isEnded    bool          // no call is let in
+	idle       chan struct{} // closed when the call that was under way at the end has returned
+	over       error         // what every later call answers
+	isReleased bool          // its task was given back
+	warnOnce   sync.Once     // of a line of the log that came too late
 }
+
+func (g *guard) ended() error { return newError(ErrMisuse, "the run of %q has ended", g.function) }
 
 func (g *guard) enter(key string) error {
 	g.names.Lock()
 	defer g.names.Unlock()
+	if g.isEnded {
+		return g.ended()
+	}
 	if g.busy != "" {
-		return newError(ErrMisuse, "the function asks for %q while %q is under way; use Gather for steps side by side", key, g.busy)
+		g.refused = newError(ErrMisuse, "the function asks for %q while %q is under way; use Gather for steps side by side", key, g.busy)
+		return g.refused
 	}
 	g.busy = key
 	return nil
@@ -92,6 +104,36 @@ func (g *guard) leave() {
 	g.names.Lock()
 	defer g.names.Unlock()
 	g.busy = ""
+	if g.idle != nil {
+		close(g.idle)
+		g.idle = nil
+	}
+}
+
+// end lets no call in any more. If one is under way, the run has failed with the error, and the channel
+// tells when that call has returned; what it gives is not wanted any more.
+func (g *guard) end() (<-chan struct{}, error) {
+	g.names.Lock()
+	defer g.names.Unlock()
+	g.isEnded = true
+	if g.busy == "" {
+		return nil, nil
+	}
+	g.idle = make(chan struct{})
+	if g.refused != nil {
+		return g.idle, g.refused
+	}
+	return g.idle, newError(ErrMisuse, "the function ended while %q is under way", g.busy)
+}
+
+// check is for a call that was let in: the run may have ended since.
+func (g *guard) check() error {
+	g.names.Lock()
+	defer g.names.Unlock()
+	if g.isEnded {
+		return g.ended()
+	}
+	return nil
 }
 
 func (g *guard) suspended() error {
@@ -113,7 +155,7 @@ var survivable = []error{ErrStepFailed, ErrTimedOut, ErrBadInput, ErrBadJSON, Er
 
 // exchange makes a call of the passage. Suspension and its like end the run for good.
 func (r *functionRun) exchange(call func(p passage.Passage) error) error {
-	if over := r.guard.suspended(); over != nil {
+	if over := r.guard.suspended(); over != nil && r.guard.check() == nil {
 		return over
 	}
 	return r.exchangeAnyway(call)
@@ -127,13 +169,16 @@ func (r *functionRun) exchangeAnyway(call func(p passage.Passage) error) error {
 	}
 	defer r.worker.engine.leave()
 	r.guard.lock.Lock()
-	err := call(r.passage)
+	err := r.guard.check()
+	if err == nil {
+		err = call(r.passage)
+	}
 	r.guard.lock.Unlock()
 	var own *passage.Error
 	if errors.As(err, &own) {
 		err = errorOfCode(own.Code, own.Message, own.Detail, "", 500)
 	}
-	if err != nil && !isCode(err, survivable...) {
+	if err != nil && !isCode(err, survivable...) && !isCode(err, ErrMisuse) {
 		r.guard.setOver(err)
 	}
 	return err
@@ -218,6 +263,12 @@ func (c *Context) Log(level slog.Level, message string, args ...any) {
 		word = "warn"
 	}
 	err := c.run.exchange(func(p passage.Passage) error { return p.Log(word, message, logData(args)) })
+	if errors.Is(err, ErrMisuse) {
+		c.run.guard.warnOnce.Do(func() {
+			c.run.call.task.task.Logger.Warn("a line of the function's log came too late", "message", message, "error", oneLine(err))
+		})
+		return
+	}
 	if err != nil && !errors.Is(err, ErrSuspended) {
 		c.run.call.task.task.Logger.Warn("a line of the function's log was not stored", "message", message, "error", oneLine(err))
 	}

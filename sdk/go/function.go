@@ -153,7 +153,7 @@ func (w *Worker) executeFunction(c *call) *result {
 		task.Logger.Error("the function could not be begun", "error", oneLine(err))
 		return &result{task: c.task, outcome: outcomeRelease, delay: unableRest}
 	}
-	run := &functionRun{worker: w, call: c, passage: p}
+	run := &functionRun{guard: guard{function: f.name}, worker: w, call: c, passage: p}
 	run.execute(f)
 	return nil
 }
@@ -218,8 +218,30 @@ func isPassageCode(code string) bool {
 	return false
 }
 
+// endCalls lets no call in any more. A call that the function has left behind is waited for, but no longer than
+// its lease; the error is what the run fails with for that.
+func (r *functionRun) endCalls() error {
+	idle, misuse := r.guard.end()
+	r.worker.lock.Lock()
+	isStopped := r.call.stop != ""
+	r.worker.lock.Unlock()
+	if misuse == nil || isStopped {
+		return nil
+	}
+	lease := time.NewTimer(r.worker.config.Lease)
+	defer lease.Stop()
+	select {
+	case <-idle:
+	case <-lease.C:
+	}
+	return misuse
+}
+
 func (r *functionRun) end(output json.RawMessage, err error) {
 	logger := r.call.task.task.Logger
+	if misuse := r.endCalls(); misuse != nil {
+		err = misuse
+	}
 	if r.worker.engine.enter() != nil {
 		return // left behind, and the engine is closed: the lease ends by itself
 	}

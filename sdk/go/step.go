@@ -139,6 +139,9 @@ func (r *functionRun) execStep(c *Context, b *begun) *result {
 // endStep ends a step whose code has returned. A call that ended because the worker does is not
 // counted: the function is given back.
 func (r *functionRun) endStep(b *begun, end *result) ([]byte, error) {
+	if err := r.guard.check(); err != nil {
+		return nil, err // the run did not wait for it, and does not want what it gives
+	}
 	r.worker.lock.Lock()
 	isShutDown := r.call.stop == "shutdown"
 	r.worker.lock.Unlock()

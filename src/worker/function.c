@@ -131,6 +131,8 @@ void run_function(struct cairn_worker *worker, struct cairn_work *work)
     passage->is_stopping = &worker->is_stopping;
     cairn_code code =
         cairn_passage_end(passage, function->run(passage, function->arg), NULL, &error);
+    passage_await_code(passage);
+    cairn_passage_free(passage);
     if (code)
         work->end_error = arena_alloc(&work->arena, sizeof error);
     if (work->end_error)

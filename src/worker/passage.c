@@ -61,14 +61,6 @@ static bool take_task(struct cairn_passage *passage, const struct passage_option
     return passage->worker && task_copy(&passage->arena, options->task, &passage->task);
 }
 
-void passage_free(struct cairn_passage *passage)
-{
-    for (struct step_call *call = passage->calls; call; call = call->next)
-        work_free(call->work);
-    arena_done(&passage->arena);
-    mem_free(passage);
-}
-
 cairn_code passage_new(const struct passage_options *options,
                        struct cairn_passage **ret_passage, cairn_error *reterr)
 {
@@ -77,6 +69,10 @@ cairn_code passage_new(const struct passage_options *options,
     TRY(check_options(options, reterr));
     struct cairn_passage *passage = mem_zalloc(sizeof *passage);
     NEED(passage, reterr);
+    if (!guard_init(&passage->guard)) {
+        mem_free(passage);
+        return fail_memory(reterr);
+    }
     passage->exchange = options->exchange;
     passage->exchange_arg = options->exchange_arg;
     passage->commit = options->commit;
@@ -87,7 +83,7 @@ cairn_code passage_new(const struct passage_options *options,
     passage->last_call = &passage->calls;
     passage->costs.size = sizeof passage->costs;
     if (!take_task(passage, options) || memory_fill(passage)) {
-        passage_free(passage);
+        cairn_passage_free(passage);
         return fail_memory(reterr);
     }
     rng_init(&passage->rng, mix_seed(options->seed, &passage->task));
@@ -168,11 +164,16 @@ cairn_code passage_look(struct cairn_passage *passage)
                         stop);
 }
 
-static cairn_code enter(struct cairn_passage *passage, bool is_busy)
+static void begin_answer(struct cairn_passage *passage)
 {
     error_clear(&passage->last);
     passage->last_text = passage->last_step = NULL;
-    if (is_busy)
+}
+
+cairn_code passage_enter(struct cairn_passage *passage)
+{
+    begin_answer(passage);
+    if (passage->calls)
         return fail(
             &passage->last, CAIRN_E_WRONG_STATE,
             "step \"%.100s\" is being executed; end it before anything else is asked for",
@@ -180,14 +181,23 @@ static cairn_code enter(struct cairn_passage *passage, bool is_busy)
     return passage_look(passage);
 }
 
-cairn_code passage_enter(struct cairn_passage *passage)
+/* Should the function end before that code does, it has failed for this. */
+static cairn_code refuse_step(struct cairn_passage *passage, const char *key)
 {
-    return enter(passage, passage->calls != NULL);
+    fail(&passage->last, CAIRN_E_WRONG_STATE,
+         "step \"%.100s\" is asked for while step \"%.100s\" is being executed", key,
+         passage->calls->key);
+    if (!passage->misuse)
+        passage->misuse = arena_strdup(&passage->arena, passage->last.message);
+    return CAIRN_E_WRONG_STATE;
 }
 
-cairn_code passage_enter_step(struct cairn_passage *passage)
+cairn_code passage_enter_step(struct cairn_passage *passage, const char *key)
 {
-    return enter(passage, passage->is_calling);
+    begin_answer(passage);
+    if (passage->guard.is_calling)
+        return refuse_step(passage, key ? key : "");
+    return passage_look(passage);
 }
 
 cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_error *reterr)
@@ -202,6 +212,7 @@ cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_er
     }
     if (reterr)
         *reterr = passage->last;
+    passage_give(passage);
     return code;
 }
 
@@ -214,14 +225,16 @@ const cairn_task *cairn_passage_task(const cairn_passage *passage)
 
 const char *cairn_passage_stop(const cairn_passage *passage)
 {
-    return stop_word(passage);
+    struct cairn_passage *held = passage_hold_fact(passage);
+    const char *stop = stop_word(held);
+    passage_give(held);
+    return stop;
 }
 
-cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
-                                    cairn_error *reterr)
+static cairn_code set_output(struct cairn_passage *passage, const char *json,
+                             cairn_error *reterr)
 {
     const char *copy;
-    error_clear(reterr);
     if (json)
         TRY(json_check(json, strlen(json), "output", reterr));
     if (passage_copy(passage, json, &copy))
@@ -230,20 +243,35 @@ cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
     return CAIRN_OK;
 }
 
+cairn_code cairn_passage_set_output(cairn_passage *passage, const char *json,
+                                    cairn_error *reterr)
+{
+    error_clear(reterr);
+    TRY(passage_take(passage, reterr));
+    cairn_code code = set_output(passage, json, reterr);
+    passage_give(passage);
+    return code;
+}
+
 cairn_code cairn_passage_set_error(cairn_passage *passage, const char *text)
 {
     const char *copy = NULL;
-    if (passage_copy(passage, text, &copy))
-        return CAIRN_E_OUT_OF_MEMORY;
-    passage->error = copy;
-    return CAIRN_OK;
+    TRY(passage_take(passage, NULL));
+    cairn_code code = passage_copy(passage, text, &copy);
+    if (!code)
+        passage->error = copy;
+    passage_give(passage);
+    return code ? CAIRN_E_OUT_OF_MEMORY : CAIRN_OK;
 }
 
 cairn_code cairn_passage_costs_get(const cairn_passage *passage, cairn_passage_costs *ret_costs,
                                    cairn_error *reterr)
 {
     error_clear(reterr);
-    return options_give(OPTIONS_COSTS, ret_costs, &passage->costs, reterr);
+    struct cairn_passage *held = passage_hold_fact(passage);
+    cairn_code code = options_give(OPTIONS_COSTS, ret_costs, &held->costs, reterr);
+    passage_give(held);
+    return code;
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
@@ -302,9 +330,37 @@ static cairn_code end_early(struct cairn_passage *passage)
     return passage_commit(passage, &end);
 }
 
+/* The first step whose code has not returned; NULL: none. */
+static const struct step_call *find_under_way(const struct cairn_passage *passage)
+{
+    const struct step_call *call = passage->calls;
+    while (call && call->is_ended)
+        call = call->next;
+    return call;
+}
+
+/* A function that returns beside the code of one of its steps has failed: it does not wait for what it
+ * has asked for.  Whoever ends a run early, for another reason, leaves such steps to the next one. */
+static cairn_code check_returned(struct cairn_passage *passage, cairn_code code,
+                                 bool is_under_way)
+{
+    const struct step_call *call = find_under_way(passage);
+    if (!call || (!is_under_way && code))
+        return code;
+    const char *why = passage->misuse
+                          ? passage->misuse
+                          : arena_printf(&passage->arena,
+                                         "the function ended while step \"%.100s\" was being "
+                                         "executed",
+                                         call->key);
+    passage->error = why ? why : "the function ended while one of its steps was being executed";
+    return CAIRN_E_WRONG_STATE;
+}
+
 static cairn_code end_passage(struct cairn_passage *passage, cairn_code code)
 {
     cairn_code ended = CAIRN_OK;
+    code = check_returned(passage, code, passage_outlast_code(passage));
     if (passage->calls && passage_settle_calls(passage))
         return CAIRN_E_OUT_OF_MEMORY;
     if (!passage->is_released)
@@ -326,6 +382,15 @@ static cairn_page *give_tasks(struct cairn_passage *passage, cairn_page *tasks)
     return tasks;
 }
 
+/* From now on only what the passage has itself is used. */
+static void release_borrowed(struct cairn_passage *passage)
+{
+    passage->stop = stop_word(passage); /* a fact that stays readable */
+    passage->host = NULL;
+    passage->is_stopping = NULL;
+    passage->claim = NULL;
+}
+
 cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
                                    const cairn_claim_options *claim, char ret_status[24],
                                    cairn_page **ret_tasks, cairn_error *reterr)
@@ -334,11 +399,12 @@ cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
     cairn_error why = {0};
     cairn_code refused = CAIRN_OK; /* of the claim; the run ends all the same */
     cairn_page *tasks = NULL;
+    TRY(passage_take_last(passage, reterr));
     if (claim && ret_tasks) {
         tasks = page_new(PAGE_TASK);
         refused = tasks ? take_claim(&passage->arena, &known, claim, &why) : fail_memory(&why);
         if (!refused)
-            passage->claim = &known; /* cppcheck-suppress autoVariables ; freed below */
+            passage->claim = &known; /* cppcheck-suppress autoVariables ; cleared below */
     }
     cairn_code ended = end_passage(passage, code);
     if (reterr) {
@@ -350,7 +416,8 @@ cairn_code cairn_passage_end_claim(cairn_passage *passage, cairn_code code,
         memcpy(ret_status, ended ? "" : passage->status, ended ? 1 : sizeof passage->status);
     if (ret_tasks)
         *ret_tasks = give_tasks(passage, tasks);
-    passage_free(passage);
+    release_borrowed(passage);
+    passage_give(passage);
     return ended ? ended : refused;
 }
 

@@ -27,6 +27,7 @@
 #include "engine/id_map.h"
 #include "engine/request.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -72,7 +73,18 @@ struct buffer {
     size_t bytes;
 };
 
+/* One call at a time, whichever thread makes it. */
+struct passage_guard {
+    pthread_mutex_t lock; /* held during each call, but not while a step's code is executed */
+    pthread_cond_t returned; /* the code of a step has */
+    atomic_uint holders;     /* calls that are inside, and the owner */
+    atomic_bool is_closed;   /* it has ended, or is about to: no call is let in */
+    bool is_calling;         /* the code of a step, from cairn_passage_step() */
+    pthread_t caller;        /* the thread that does */
+};
+
 struct cairn_passage {
+    struct passage_guard guard;
     struct arena arena;
     passage_exchange exchange;
     void *exchange_arg;
@@ -102,7 +114,8 @@ struct cairn_passage {
 
     struct buffer buffer;
     struct step_call *calls, **last_call; /* in the order in which they began */
-    bool is_calling;                      /* the code of one, from cairn_passage_step() */
+    struct step_call *left_calls; /* that the end has left behind; their code may still run */
+    const char *misuse;           /* a call that was refused beside a step's code; or NULL */
     char *
         started_id; /* where the commit under way tells what the latest start became; or NULL */
     bool is_started_job; /* that is a job */
@@ -158,14 +171,12 @@ cairn_code passage_new(const struct passage_options *options,
 cairn_code passage_open(cairn_engine *engine, struct passage_options *options,
                         struct cairn_passage **ret_passage, cairn_error *reterr);
 
-/* Tells the engine nothing; cairn_passage_end() does. */
-void passage_free(struct cairn_passage *passage);
-
-/* What every call begins with: CAIRN_OK, or why it can do nothing.  A step may begin beside others. */
+/* What every call begins with, once it has taken the passage: CAIRN_OK, or why it can do nothing.  A
+ * step may begin beside others. */
 cairn_code passage_enter(struct cairn_passage *passage);
-cairn_code passage_enter_step(struct cairn_passage *passage);
+cairn_code passage_enter_step(struct cairn_passage *passage, const char *key);
 
-/* What every call ends with: tells the caller, and remembers a failure. */
+/* What every call ends with: tells the caller, remembers a failure, and gives the passage back. */
 cairn_code passage_tell(struct cairn_passage *passage, cairn_code code, cairn_error *reterr);
 
 /* Ends it with a code that every later call answers. */
@@ -175,6 +186,34 @@ cairn_code passage_no_memory(struct cairn_passage *passage);
 
 /* Over, if it is stopped; CAIRN_OK: it goes on. */
 cairn_code passage_look(struct cairn_passage *passage);
+
+/* ---- passage_guard.c ----------------------------------------------------------------------- */
+
+bool guard_init(struct passage_guard *guard);
+
+/* Takes the passage for a call, which gives it back; CAIRN_E_CLOSED: it has ended, and was not
+ * taken.  passage_hold(): whether it has ended or not.  passage_take_last(): for the end, after which
+ * nobody takes it; calls that want in at the same time do not keep it waiting. */
+cairn_code passage_take(struct cairn_passage *passage, cairn_error *reterr);
+cairn_code passage_take_last(struct cairn_passage *passage, cairn_error *reterr);
+void passage_hold(struct cairn_passage *passage);
+void passage_give(struct cairn_passage *passage);
+
+/* For what is asked of a passage whether or not it has ended.  It is held all the same, since a commit under
+ * way may write that; what the caller sees of it does not change. */
+struct cairn_passage *passage_hold_fact(const cairn_passage *passage);
+cairn_code passage_closed(const struct cairn_passage *passage, cairn_error *reterr);
+
+/* Executes a step's code, meanwhile letting others in; the caller looks whether it has ended. */
+cairn_outcome passage_run_code(struct cairn_passage *passage, const cairn_step_options *options,
+                               struct cairn_work *work);
+
+/* Waits for the code of a step that another thread executes, but not beyond the lease; answers whether
+ * there was one. */
+bool passage_outlast_code(struct cairn_passage *passage);
+
+/* Until no code of a step runs that could use what the run has borrowed. */
+void passage_await_code(struct cairn_passage *passage);
 
 /* ---- passage_memory.c ---------------------------------------------------------------------- */
 

@@ -109,9 +109,17 @@ static cairn_code add_log(struct cairn_passage *passage, const char *level, cons
     return CAIRN_OK;
 }
 
-int cairn_passage_is_replaying(const cairn_passage *passage)
+static bool is_replaying(const struct cairn_passage *passage)
 {
     return !passage->calls && !memory_is_passed(passage);
+}
+
+int cairn_passage_is_replaying(const cairn_passage *passage)
+{
+    struct cairn_passage *held = passage_hold_fact(passage);
+    int answer = is_replaying(held);
+    passage_give(held);
+    return answer;
 }
 
 static cairn_code log_it(struct cairn_passage *passage, const char *level, const char *message,
@@ -130,7 +138,7 @@ static cairn_code log_it(struct cairn_passage *passage, const char *level, const
         return fail(&passage->last, CAIRN_E_BAD_INPUT, "the log's message is %s",
                     message ? "not UTF-8" : "missing");
     TRY(passage_check_json(passage, data, "data"));
-    if (cairn_passage_is_replaying(passage))
+    if (is_replaying(passage))
         return CAIRN_OK; /* an earlier run has kept it */
     TRY(passage_make_room(passage));
     return add_log(passage, known, message, data);
@@ -139,5 +147,6 @@ static cairn_code log_it(struct cairn_passage *passage, const char *level, const
 cairn_code cairn_passage_log(cairn_passage *passage, const char *level, const char *message,
                              const char *data, cairn_error *reterr)
 {
+    TRY(passage_take(passage, reterr));
     return passage_tell(passage, log_it(passage, level, message, data), reterr);
 }

@@ -134,6 +134,7 @@ cairn_code cairn_passage_start_job(cairn_passage *passage, const char *key,
                                    cairn_error *reterr)
 {
     char id[ID_TEXT] = "";
+    TRY(passage_take(passage, reterr));
     cairn_code code = start_job(passage, key, spec, ret_id != NULL, id);
     if (!code && ret_id)
         memcpy(ret_id, id, sizeof id);
@@ -201,6 +202,7 @@ cairn_code cairn_passage_start_workflow(cairn_passage *passage, const char *key,
                                         cairn_error *reterr)
 {
     char id[ID_TEXT] = "";
+    TRY(passage_take(passage, reterr));
     cairn_code code = start_workflow(passage, key, options, ret_id != NULL, false, id);
     if (!code && ret_id)
         memcpy(ret_id, id, sizeof id);
@@ -252,6 +254,7 @@ cairn_code cairn_passage_call(cairn_passage *passage, const char *key,
                               const char **ret_output, cairn_error *reterr)
 {
     const char *output = NULL;
+    TRY(passage_take(passage, reterr));
     cairn_code code = call(passage, key, options, timeout_ms, &output);
     if (!code && ret_output)
         *ret_output = output;

@@ -264,8 +264,7 @@ static cairn_code begin_step(struct cairn_passage *passage, const cairn_step_opt
     struct step_call call;
     struct asked asked;
     bool is_answered = false;
-    *ret_work = NULL;
-    TRY(passage_enter_step(passage));
+    TRY(passage_enter_step(passage, given->key));
     TRY(read_options(passage, given, &options, &call));
     TRY(memory_ask(passage, options.key, "task", &asked));
     call.key = asked.key;
@@ -283,6 +282,8 @@ cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_opt
                                     cairn_error *reterr)
 {
     const char *output = NULL;
+    *ret_work = NULL;
+    TRY(passage_take(passage, reterr));
     cairn_code code = begin_step(passage, options, ret_work, &output);
     if (!code && !*ret_work && ret_output)
         *ret_output = output;
@@ -439,15 +440,17 @@ static bool buffer_result(struct cairn_passage *passage, const struct commit_ste
     return true;
 }
 
-/* The first one leaves the list. */
+/* The first one leaves the list.  What its code may still use stays. */
 static bool settle_first(struct cairn_passage *passage)
 {
     struct step_call *call = passage->calls;
     passage->calls = call->next;
     if (!passage->calls)
         passage->last_call = &passage->calls;
-    work_free(call->work);
-    call->work = NULL;
+    if (call->work) {
+        call->next = passage->left_calls;
+        passage->left_calls = call;
+    }
     return buffer_result(passage, &call->result);
 }
 
@@ -505,20 +508,51 @@ static struct step_call *find_call(struct cairn_passage *passage, const cairn_wo
     return call;
 }
 
-cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
-                                  cairn_outcome outcome, const char **ret_output,
-                                  cairn_error *reterr)
+static cairn_code end_step(struct cairn_passage *passage, const struct cairn_work *work,
+                           cairn_outcome outcome, const char **ret_output)
 {
     const char *output = NULL;
     struct step_call *call = find_call(passage, work);
     if (!call)
-        return passage_tell(passage, CAIRN_E_BAD_INPUT, reterr);
+        return CAIRN_E_BAD_INPUT;
     cairn_code code = end_call(passage, call, outcome, &output);
     if (!code)
         code = passage->over; /* a log of its code may have ended the run */
     if (!code && ret_output)
         *ret_output = output;
-    return passage_tell(passage, code, reterr);
+    return code;
+}
+
+cairn_code cairn_passage_end_step(cairn_passage *passage, cairn_work *work,
+                                  cairn_outcome outcome, const char **ret_output,
+                                  cairn_error *reterr)
+{
+    TRY(passage_take(passage, reterr));
+    return passage_tell(passage, end_step(passage, work, outcome, ret_output), reterr);
+}
+
+/* Begins it, calls its code unless it is remembered, and ends it.  CAIRN_E_CLOSED: the run has ended
+ * meanwhile, and does not want what the code has done. */
+static cairn_code run_step(struct cairn_passage *passage, const cairn_step_options *options,
+                           const char **ret_output)
+{
+    struct cairn_work *work = NULL;
+    const char *output = NULL;
+    if (!options->run) {
+        TRY(passage_enter_step(passage, options->key));
+        return fail(&passage->last, CAIRN_E_BAD_INPUT, "step \"%.100s\" has no code",
+                    options->key ? options->key : "");
+    }
+    TRY(begin_step(passage, options, &work, &output));
+    if (!work) {
+        if (ret_output)
+            *ret_output = output;
+        return CAIRN_OK;
+    }
+    cairn_outcome outcome = passage_run_code(passage, options, work);
+    if (atomic_load(&passage->guard.is_closed))
+        return CAIRN_E_CLOSED;
+    return end_step(passage, work, outcome, ret_output);
 }
 
 /* It is told to the engine in its turn, as a place that stays free. */
@@ -545,6 +579,7 @@ static void remove_call(struct cairn_passage *passage, struct step_call *call)
 cairn_code cairn_passage_drop_step(cairn_passage *passage, cairn_work *work,
                                    cairn_error *reterr)
 {
+    TRY(passage_take(passage, reterr));
     struct step_call *call = find_call(passage, work);
     if (!call)
         return passage_tell(passage, CAIRN_E_BAD_INPUT, reterr);
@@ -561,19 +596,11 @@ cairn_code cairn_passage_drop_step(cairn_passage *passage, cairn_work *work,
 cairn_code cairn_passage_step(cairn_passage *passage, const cairn_step_options *options,
                               const char **ret_output, cairn_error *reterr)
 {
-    cairn_work *work;
-    if (!options->run) {
-        cairn_code refused = passage_enter_step(passage);
-        if (!refused)
-            refused = fail(&passage->last, CAIRN_E_BAD_INPUT, "step \"%.100s\" has no code",
-                           options->key ? options->key : "");
-        return passage_tell(passage, refused, reterr);
-    }
-    cairn_code code = cairn_passage_begin_step(passage, options, &work, ret_output, reterr);
-    if (code || !work)
-        return code;
-    passage->is_calling = true;
-    cairn_outcome outcome = options->run(work, options->arg);
-    passage->is_calling = false;
-    return cairn_passage_end_step(passage, work, outcome, ret_output, reterr);
+    TRY(passage_take(passage, reterr));
+    cairn_code code = run_step(passage, options, ret_output);
+    if (code != CAIRN_E_CLOSED || !atomic_load(&passage->guard.is_closed))
+        return passage_tell(passage, code, reterr);
+    passage_closed(passage, reterr);
+    passage_give(passage);
+    return code;
 }

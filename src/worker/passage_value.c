@@ -119,6 +119,7 @@ static cairn_code give_value(struct cairn_passage *passage, const struct value *
         double number;
         char id[ID_TEXT];
     } found;
+    TRY(passage_take(passage, reterr));
     cairn_code code = find_value(passage, value, &found);
     if (!code)
         memcpy(ret_value, &found, size);

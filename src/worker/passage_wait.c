@@ -56,6 +56,7 @@ static cairn_code sleep_for(struct cairn_passage *passage, const char *given, in
 cairn_code cairn_passage_sleep(cairn_passage *passage, const char *key, int64_t ms,
                                cairn_error *reterr)
 {
+    TRY(passage_take(passage, reterr));
     return passage_tell(passage, sleep_for(passage, key, ms < 0 ? 0 : ms, 0), reterr);
 }
 
@@ -66,6 +67,7 @@ cairn_code cairn_passage_sleep_until(cairn_passage *passage, const char *key, in
         at_us = 1; /* 0 is "not given", and long past as well */
     if (at_us > INSTANT_MAX)
         at_us = INSTANT_MAX;
+    TRY(passage_take(passage, reterr));
     return passage_tell(passage, sleep_for(passage, key, 0, at_us), reterr);
 }
 
@@ -133,6 +135,7 @@ cairn_code cairn_passage_wait_event(cairn_passage *passage, const char *key, con
                                     cairn_error *reterr)
 {
     const char *payload = NULL;
+    TRY(passage_take(passage, reterr));
     cairn_code code = passage_wait_event(passage, key, event, timeout_ms, &payload);
     if (!code && ret_payload)
         *ret_payload = payload;

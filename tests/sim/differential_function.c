@@ -484,6 +484,7 @@ void twin_run_passage(struct side *side, const char *worker, const cairn_task *t
                                 is_passage_mode ? CAIRN_COMMIT_PASSAGE : CAIRN_COMMIT_STEP,
                                 24 * 3600 * 1000, &passage, &error));
     cairn_code code = cairn_passage_end(passage, run_code(passage), status, &error);
+    cairn_passage_free(passage);
     twin_answer(side, " passage", code);
     twin_add_text(&side->answer, status);
 }

@@ -35,6 +35,7 @@ static void *run(void *arg)
         char status[24];
         cairn_code code = function_run(runner);
         cairn_code ended = cairn_passage_end(runner->passage, code, status, NULL);
+        cairn_passage_free(runner->passage);
         sim_trace(runner->sim, "    passage of %s returned %s: %s %s", runner->held.id,
                   cairn_code_name(code), cairn_code_name(ended), status);
     }

@@ -266,6 +266,7 @@ cairn_code fn_finish(struct function_world *world, struct runner *runner, char r
     memset(&world->flow.world.error, 0, sizeof world->flow.world.error);
     cairn_code code =
         cairn_passage_end(runner->passage, runner->code, ret_status, &world->flow.world.error);
+    cairn_passage_free(runner->passage);
     cairn_page_free(runner->tasks);
     *runner = (struct runner){0};
     return code;
@@ -273,7 +274,7 @@ cairn_code fn_finish(struct function_world *world, struct runner *runner, char r
 
 void fn_drop(struct runner *runner)
 {
-    passage_free(runner->passage);
+    cairn_passage_free(runner->passage);
     cairn_page_free(runner->tasks);
     *runner = (struct runner){0};
 }

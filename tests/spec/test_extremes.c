@@ -84,27 +84,28 @@ static void list_columns(struct plain *plain, const char *table, struct columns 
              table);
     PGresult *result = PQexec(plain->postgres, sql);
     for (int i = 0; i < PQntuples(result); i++)
-        add_column(ret, 2,
-                   (char *[]){PQgetvalue(result, i, 0), PQgetvalue(result, i, 1)}, NULL);
+        add_column(ret, 2, (char *[]){PQgetvalue(result, i, 0), PQgetvalue(result, i, 1)},
+                   NULL);
     PQclear(result);
 }
 
 /* The values that are tried for a type; NULL ends them. */
 static const char *const *values_of(const char *type)
 {
-    static const char *const sqlite[] = {"-9223372036854775808", "-1", "0", "2147483647",
-                                         "5000000000", "9223372036854775807", NULL};
+    static const char *const sqlite[] = {
+        "-9223372036854775808", "-1", "0", "2147483647", "5000000000",
+        "9223372036854775807",  NULL};
     static const char *const int32[] = {"-2147483648", "-1", "0", "2147483647", NULL};
     static const char *const int64[] = {"-9223372036854775808", "-1", "0",
                                         "9223372036854775807", NULL};
     static const char *const times[] = {"'-infinity'", "'0001-01-01'", "'1970-01-01Z'",
                                         "'infinity'", NULL};
     static const char *const none[] = {NULL};
-    return strcmp(type, "INTEGER") == 0                    ? sqlite
-           : strcmp(type, "integer") == 0                  ? int32
-           : strcmp(type, "bigint") == 0                   ? int64
+    return strcmp(type, "INTEGER") == 0                           ? sqlite
+           : strcmp(type, "integer") == 0                         ? int32
+           : strcmp(type, "bigint") == 0                          ? int64
            : strncmp(type, "timestamp", strlen("timestamp")) == 0 ? times
-                                                           : none;
+                                                                  : none;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */
@@ -155,7 +156,8 @@ static struct task take(struct extremes *x, const char *type)
 {
     struct task task;
     char body[200];
-    snprintf(body, sizeof body, "{\"worker\":\"w\",\"types\":[\"%s\"],\"lease_ms\":30000}", type);
+    snprintf(body, sizeof body, "{\"worker\":\"w\",\"types\":[\"%s\"],\"lease_ms\":30000}",
+             type);
     ask(x, "POST", "/v1/tasks/claim", body);
     member(x->body, "id", task.id);
     member(x->body, "lease_token", task.token);
@@ -167,7 +169,8 @@ static const char *report(struct extremes *x, const struct task *task, const cha
 {
     char target[200], body[300];
     snprintf(target, sizeof target, "/v1/tasks/%s/%s", task->id, how);
-    snprintf(body, sizeof body, "{\"worker\":\"w\",\"lease_token\":\"%s\"%s}", task->token, more);
+    snprintf(body, sizeof body, "{\"worker\":\"w\",\"lease_token\":\"%s\"%s}", task->token,
+             more);
     return ask(x, "POST", target, body);
 }
 
@@ -268,7 +271,8 @@ static void try_table(bool is_job)
     CHECK(cairn_open(&options, &x->engine, &error) == CAIRN_OK, "%s", error.message);
     x->plain = plain_open(options.url);
     ask(x, "POST", "/v1/workflows",
-        "{\"source\":\"workflow: one\\nversion: 1\\nsteps:\\n  - step: a\\n    handler: s.v1\\n\"}");
+        "{\"source\":\"workflow: one\\nversion: 1\\nsteps:\\n  - step: a\\n    handler: "
+        "s.v1\\n\"}");
     list_columns(&x->plain, is_job ? "workflow_run" : "workflow_step", &columns);
     CHECK(columns.count > 10, "no columns");
     for (size_t i = 0; i < columns.count; i++)

@@ -229,6 +229,7 @@ TEST(a_function_its_steps_and_their_undo_carry_the_metadata)
     other.metadata = "{\"of\": \"g\"}";
     done(&world, cairn_passage_start_workflow(passage, NULL, &other, NULL, &world.error));
     done(&world, cairn_passage_end(passage, CAIRN_E_STEP_FAILED, (char[24]){0}, &world.error));
+    cairn_passage_free(passage);
     check_json(take(&world, "refund")->metadata, "{\"tenant\": 7}");
     check_json(take(&world, "mail")->metadata, "{\"of\": \"f\"}");
     check_json(take(&world, "f")->metadata, "{\"of\": \"g\"}");
@@ -256,6 +257,7 @@ TEST(a_compensation_of_a_function_may_have_metadata_of_its_own)
     done(&world, cairn_passage_begin_step(passage, &step, &work, NULL, &world.error));
     done(&world, cairn_passage_end_step(passage, work, CAIRN_COMPLETE, NULL, &world.error));
     done(&world, cairn_passage_end(passage, CAIRN_E_STEP_FAILED, (char[24]){0}, &world.error));
+    cairn_passage_free(passage);
     const cairn_task *task = take(&world, "refund");
     check_json(task->metadata, "{\"tenant\": 7, \"team\": \"refunds\", \"n\": 0.5}");
     CHECK_INT(task->max_attempts, 3);

@@ -154,6 +154,7 @@ TEST(parents_that_are_claimed_together_have_a_child_each)
         CHECK_INT(cairn_passage_call(passage, "ask", &child, -1, NULL, NULL),
                   CAIRN_E_SUSPENDED);
         CHECK_DONE(w, cairn_passage_end(passage, CAIRN_E_SUSPENDED, NULL, &w->error));
+        cairn_passage_free(passage);
     }
     cairn_page_free(tasks);
     CHECK_DONE(w, cairn_instance_list(w->engine, NULL, &page, &w->error));

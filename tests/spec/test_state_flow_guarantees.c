@@ -336,6 +336,7 @@ static cairn_page *end_and_claim(struct function_world *world, uint32_t max)
     fn_play(world, &runner);
     CHECK_DONE(w, cairn_passage_end_claim(runner.passage, runner.code, &claim, status, &next,
                                           &w->error));
+    cairn_passage_free(runner.passage);
     CHECK_STR(status, "completed");
     cairn_page_free(runner.tasks);
     return next;

@@ -217,6 +217,7 @@ void check_end(cairn_passage *passage, cairn_code code, const char *status)
     char seen[24];
     cairn_error error;
     CHECK_OK(cairn_passage_end(passage, code, seen, &error));
+    cairn_passage_free(passage);
     CHECK_STR(seen, status);
 }
 

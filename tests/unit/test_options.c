@@ -486,6 +486,7 @@ static void close_bench(struct bench *bench, cairn_page *tasks)
     cairn_error error = {0};
     if (bench->passage)
         CHECK_OK(cairn_passage_end(bench->passage, CAIRN_OK, NULL, &error));
+    cairn_passage_free(bench->passage);
     cairn_page_free(tasks);
     cairn_close(bench->engine);
 }
@@ -546,6 +547,7 @@ TEST(a_passage_ends_though_the_claim_beside_its_end_is_refused)
     CHECK_INT(
         cairn_passage_end_claim(bench.passage, CAIRN_OK, &claim, status, &more, &bench.error),
         CAIRN_E_BAD_INPUT);
+    cairn_passage_free(bench.passage);
     bench.passage = NULL;
     CHECK_STR(status, "completed");
     CHECK(!more, "there are tasks");

@@ -251,6 +251,7 @@ TEST(a_steps_code_cannot_wait_nor_be_released_nor_return_nonsense)
         cairn_code code = do_step(passage, "a", &a, NULL, &error);
         CHECK(code == CAIRN_E_STEP_FAILED || code == CAIRN_E_SUSPENDED, "%d", (int)code);
         CHECK_INT(cairn_passage_end(passage, code, NULL, NULL), CAIRN_OK);
+        cairn_passage_free(passage);
         CHECK(strstr(fake.said, cases[i].says), "%s", fake.said);
         CHECK(strstr(fake.said, cases[i].status), "%s", fake.said);
     }

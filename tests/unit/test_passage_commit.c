@@ -221,6 +221,7 @@ TEST(a_cancel_takes_one_last_commit)
     CHECK_INT(do_step(passage, "a", &a, NULL, NULL), CAIRN_OK);
     CHECK_INT(do_step(passage, "b", &b, NULL, NULL), CAIRN_E_SUSPENDED);
     CHECK_INT(cairn_passage_end(passage, CAIRN_E_SUSPENDED, NULL, NULL), CAIRN_OK);
+    cairn_passage_free(passage);
     CHECK_STR(fake.said, "go_on 1.a task completed null;\n");
 
     fake_init(&fake);
@@ -230,6 +231,7 @@ TEST(a_cancel_takes_one_last_commit)
     CHECK_INT(cairn_passage_log(passage, "info", "last words", NULL, NULL), CAIRN_OK);
     CHECK_INT(do_step(passage, "b", &b, NULL, NULL), CAIRN_E_SUSPENDED);
     CHECK_INT(cairn_passage_end(passage, CAIRN_E_SUSPENDED, NULL, NULL), CAIRN_OK);
+    cairn_passage_free(passage);
     CHECK_STR(fake.said, "look\nagain 1.a task completed null; log info last words;\n");
     CHECK_INT(b.calls, 0);
 }
@@ -251,6 +253,7 @@ TEST(an_abort_drops_what_is_not_committed)
         CHECK_INT(cairn_passage_log(passage, "info", "x", NULL, NULL), CAIRN_E_LEASE_LOST);
         fake.answers[1].code = CAIRN_E_LEASE_LOST;
         CHECK_INT(cairn_passage_end(passage, CAIRN_OK, NULL, NULL), CAIRN_E_LEASE_LOST);
+        cairn_passage_free(passage);
         CHECK_STR(fake.said, "look\nsuspend\n"); /* refused, but it ends the lease */
     }
     CHECK_INT(b.calls, 0);
@@ -288,6 +291,7 @@ TEST(a_store_that_is_gone_ends_the_passage_and_nothing_more_is_sent)
         CHECK_INT(cairn_passage_sleep(passage, NULL, 1, NULL), codes[i]);
         char status[24] = "x";
         CHECK_INT(cairn_passage_end(passage, CAIRN_OK, status, &error), codes[i]);
+        cairn_passage_free(passage);
         CHECK_STR(error.message, "sorry");
         CHECK_STR(status, "");
         CHECK_STR(fake.said, "go_on 1.a task completed null;\n");
@@ -303,6 +307,7 @@ TEST(an_end_that_is_not_accepted_says_so)
     cairn_error error;
     cairn_passage *passage = fake_open(&fake, CAIRN_COMMIT_STEP);
     CHECK_INT(cairn_passage_end(passage, CAIRN_OK, NULL, &error), CAIRN_E_LEASE_LOST);
+    cairn_passage_free(passage);
     CHECK_STR(error.message, "sorry");
     CHECK_STR(fake.said, "complete\n");
 }

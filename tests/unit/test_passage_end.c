@@ -202,6 +202,7 @@ TEST(memory_that_runs_out_ends_the_passage_and_nothing_else)
         }
         cairn_code result = do_everything(passage, &code);
         cairn_code ended = cairn_passage_end(passage, result, NULL, NULL);
+        cairn_passage_free(passage);
         mem_fail_after(-1);
         CHECK(ended == CAIRN_OK || ended == CAIRN_E_OUT_OF_MEMORY, "%ld: %d", count,
               (int)ended);

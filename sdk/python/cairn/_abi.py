@@ -1658,6 +1658,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
         POINTER(cairn_error),
     ]),
     "cairn_passage_end": (c_int, [c_void_p, c_int, c_char_p, POINTER(cairn_error)]),
+    "cairn_passage_free": (None, [c_void_p]),
     "cairn_passage_end_claim": (c_int, [
         c_void_p, c_int, POINTER(cairn_claim_options), c_char_p, POINTER(c_void_p),
         POINTER(cairn_error),

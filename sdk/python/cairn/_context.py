@@ -186,8 +186,11 @@ class Frame:
         self.passage = passage
         self.task = task
         self.codec = codec
-        self._lock = threading.Lock()
+        self._lock = threading.Condition(threading.Lock())
         self._busy: Optional[str] = None
+        self._refused: Optional[str] = None  # what was said of the latest call beside another
+        self._is_ended = False
+        self._on_idle: Optional[Callable[[], object]] = None  # once the run has ended
         self.instance_id: str = task.instance_id or ""
         self.version: int = version
         self.state: Any = state
@@ -201,11 +204,14 @@ class Frame:
     # ---- one call at a time
 
     def enter_call(self, name: str) -> None:
-        """Misuse if another call is under way."""
+        """Misuse if another call is under way, or the run has ended."""
         with self._lock:
+            if self._is_ended:
+                raise self.passage.misuse()
             if self._busy is not None:
+                self._refused = f'"{name}" was called while "{self._busy}" is under way'
                 raise errors.Misuse(
-                    f'"{name}" was called while "{self._busy}" is under way',
+                    self._refused,
                     hint="keys must be used in the same order in every run: call one after the other, or use gather()")
             self._busy = name
 
@@ -213,15 +219,35 @@ class Frame:
         """The call has ended."""
         with self._lock:
             self._busy = None
+            self._lock.notify_all()
+            told, self._on_idle = self._on_idle, None
+        if told is not None:
+            told()
 
     def write_log(self, level: str, message: str, data: Dict[str, Json]) -> None:
         """Also while a step is executed."""
         text = self.codec.encode(data).encode() if data else None
-        with self._lock:
-            is_new = self.passage.log(level, message, text)
-        if is_new:
+        if self.passage.log(level, message, text):
             fields = {**self.task.log_fields(), "cairn_data": text and text.decode()}
             _run_log.log(_LEVELS[level], "%s%s", message, f" {text.decode()}" if text else "", extra=fields)
+
+    # ---- the end of the run
+
+    def end_run(self, on_idle: Optional[Callable[[], object]] = None) -> Optional[errors.Misuse]:
+        """Lets no call begin any more.  None, or what to fail with, since a call is still under way: what it gives
+        is not wanted any more, and ``on_idle`` is called when it has returned."""
+        with self._lock:
+            self._is_ended = True
+            self.passage.close()
+            if self._busy is None:
+                return None
+            self._on_idle = on_idle
+            return errors.Misuse(self._refused or f'the function ended while "{self._busy}" is under way')
+
+    def wait_idle(self, seconds: float) -> None:
+        """Until the call under way has returned, but no longer than this."""
+        with self._lock:
+            self._lock.wait_for(lambda: self._busy is None, seconds)
 
     # ---- arguments
 

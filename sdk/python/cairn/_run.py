@@ -65,6 +65,10 @@ def run_function(worker: "Worker", held: Held) -> None:
         passage.set_output(frame.codec.encode(value).encode())
     except BaseException as raised:
         error = raised
+    misuse = frame.end_run()
+    if misuse is not None and held.task.stop is None:
+        frame.wait_idle(worker.lease_ms / 1000)
+        error = misuse
     _end(worker, held, passage, error)
 
 
@@ -84,7 +88,25 @@ async def run_function_async(worker: "Worker", held: Held) -> None:
         passage.set_output(frame.codec.encode(value).encode())
     except BaseException as raised:
         error = raised
+    try:
+        error = await _end_calls(worker, held, frame) or error
+    except BaseException as raised:
+        error = raised
     await worker.engine.aio.run(lambda: _end(worker, held, passage, error))
+
+
+async def _end_calls(worker: "Worker", held: Held, frame: AsyncContext) -> Optional[BaseException]:
+    """Waits for a call that the function has left behind, but no longer than its lease; what to fail with."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    is_idle = asyncio.Event()
+    misuse = frame.end_run(lambda: loop.call_soon_threadsafe(is_idle.set))
+    if misuse is None or held.task.stop is not None:
+        return None
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(is_idle.wait(), worker.lease_ms / 1000)
+    return misuse
 
 
 def _end(worker: "Worker", held: Held, passage: Passage, error: Optional[BaseException]) -> None:
@@ -94,9 +116,10 @@ def _end(worker: "Worker", held: Held, passage: Passage, error: Optional[BaseExc
         return
     code = _code_of(passage, error)
     has_failed = error is not None and not isinstance(error, errors.Suspended)
+    text = None
     if has_failed and error is not None and error is not passage.failure:
-        passage.set_error(fail_of(held.raw, _abi.CAIRN_FAIL, text_of(error)).error or b"")
-    failed = passage.end(code)
+        text = fail_of(held.raw, _abi.CAIRN_FAIL, text_of(error)).error or b""
+    failed = passage.end(code, text)
     if failed is not None:
         held.error = failed
         held.task.log.warning("the end of %s could not be committed: %s", label(held.task), failed.message)

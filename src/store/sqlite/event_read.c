@@ -71,8 +71,7 @@ static cairn_code walk_row(struct walk *walk, int64_t *id)
 {
     enum { PREV, KINDS, SLOTS };
     int64_t log_id = *id >> EVENT_SLOT_BITS;
-    cleanup(query_end) struct query query =
-        query_begin(walk->tx, Q_EVENT_LINKS, walk->reterr);
+    cleanup(query_end) struct query query = query_begin(walk->tx, Q_EVENT_LINKS, walk->reterr);
     bind_int(&query, ":id", log_id);
     if (query_step(&query) != SQLITE_ROW) {
         *id = 0; /* the chain ends where its rows do */
@@ -154,8 +153,7 @@ static cairn_code say_row(const struct walk *walk, struct said *said,
 {
     enum { AT, SAID };
     size_t needed = 0;
-    cleanup(query_end) struct query query =
-        query_begin(walk->tx, Q_EVENT_SAID, walk->reterr);
+    cleanup(query_end) struct query query = query_begin(walk->tx, Q_EVENT_SAID, walk->reterr);
     memset(said, 0, EVENT_SLOTS * sizeof *said);
     for (size_t i = 0; i < count; i++) {
         needed += !said[places[i].kind % EVENT_SLOTS].is_needed;
@@ -184,8 +182,7 @@ static size_t order_places(const struct walk *walk, struct place *ret_places)
 {
     size_t count = walk->found < walk->room ? walk->found : walk->room;
     for (size_t i = 0; i < count; i++)
-        ret_places[i] =
-            walk->places[walk->is_newest ? i : (walk->found - 1 - i) % walk->room];
+        ret_places[i] = walk->places[walk->is_newest ? i : (walk->found - 1 - i) % walk->room];
     return count;
 }
 
@@ -241,8 +238,8 @@ static cairn_code read_page(struct walk *walk, struct event_row *ret_rows, size_
     TRY(list_loose(walk, &loose, &loose_count));
     while (count < walk->room && (i < chained_count || j < loose_count)) {
         bool is_chained =
-            j == loose_count || (i < chained_count &&
-                                 (chained[i].id < loose[j].id) == !walk->is_newest);
+            j == loose_count ||
+            (i < chained_count && (chained[i].id < loose[j].id) == !walk->is_newest);
         ret_rows[count++] = is_chained ? chained[i++] : loose[j++];
     }
     *ret_count = count;

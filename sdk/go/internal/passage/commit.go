@@ -296,7 +296,8 @@ func (r *run) SetOutput(output []byte) error {
 func (r *run) SetError(text string) { r.err = text }
 
 func (r *run) End(code string) (string, error) {
-	r.working = nil // begun, and never ended: they will be called again
+	code = r.checkReturned(code)
+	r.settleAll()
 	var err *Error
 	if !r.isReleased {
 		if r.over == nil {
@@ -312,6 +313,37 @@ func (r *run) End(code string) (string, error) {
 		return "", err
 	}
 	return r.status, nil
+}
+
+// checkReturned: a function that ends well beside the code of one of its steps has failed, since it does
+// not wait for what it has asked for.
+func (r *run) checkReturned(code string) string {
+	for _, w := range r.working {
+		if w.ended == nil && code == "" {
+			r.err = fmt.Sprintf("the function ended while step %q was being executed", w.work.Step)
+			return "wrong_state"
+		}
+	}
+	return code
+}
+
+// settleAll buffers what has ended, behind what began before it, which will be called again.
+func (r *run) settleAll() {
+	last := 0
+	for i, w := range r.working {
+		if w.ended != nil {
+			last = i + 1
+		}
+	}
+	for _, w := range r.working[:last] {
+		if w.ended == nil {
+			why := "its call was not ended"
+			w.ended = &CommitStep{Seq: w.seq, Key: w.work.Step, Kind: "task", Status: "ready", Input: w.step.Input, Error: &why,
+				Attempts: w.calls, MaxAttempts: w.step.Retries + 1, Compensation: w.step.Undo}
+		}
+		r.buffer.add(w.ended)
+	}
+	r.working = nil
 }
 
 func (r *run) commitEnd(code string) *Error {
