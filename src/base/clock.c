@@ -82,8 +82,10 @@ int64_t clock_monotonic_us(const struct clock *clock)
 void clock_set_us(struct clock *clock, int64_t now_us)
 {
     assert(clock->is_virtual);
-    assert(now_us >= atomic_load(&clock->now_us));
-    atomic_store(&clock->now_us, now_us);
+    int64_t present_us = atomic_load(&clock->now_us);
+    while (now_us > present_us)
+        if (atomic_compare_exchange_weak(&clock->now_us, &present_us, now_us))
+            return;
 }
 
 int64_t monotonic_us(void)

@@ -51,7 +51,7 @@ int64_t clock_now_us(struct clock *clock);
  * system's: what it waits for is real. */
 int64_t clock_monotonic_us(const struct clock *clock);
 
-/* Virtual clocks only; going back is a bug. */
+/* Virtual clocks only.  It never goes back: one that is further already stays where it is. */
 void clock_set_us(struct clock *clock, int64_t now_us);
 
 /* Time that only ever passes, for waiting and measuring; unrelated to the date. */

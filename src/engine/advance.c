@@ -39,23 +39,45 @@ static cairn_code apply_due(struct committer *committer, int64_t *ret_due_us,
     return batch_end(&batch, code);
 }
 
-static cairn_code advance_to(struct committer *committer, int64_t target_us,
-                             cairn_error *reterr)
+/* What is left of a request goes down with each part of the way, so that tries, between which others may move the clock,
+ * make it go neither further nor less far. */
+static void move(struct clock *clock, struct request *request, int64_t to_us)
+{
+    request->advance_left_us -= to_us - clock_now_us(clock);
+    clock_set_us(clock, to_us);
+}
+
+static cairn_code go_on(struct committer *committer, struct request *request)
 {
     struct clock *clock = &committer->engine->clock;
+    int64_t target_us = instant_add(clock_now_us(clock), request->advance_left_us);
     for (;;) {
         int64_t due_us;
         bool is_moved;
-        TRY(apply_due(committer, &due_us, &is_moved, reterr));
+        TRY(apply_due(committer, &due_us, &is_moved, &request->error));
         bool is_due = due_us && due_us <= clock_now_us(clock);
         if (is_due && is_moved)
             continue; /* more of the same instant than one portion holds */
         if (is_due || due_us == 0 || due_us > target_us)
             break; /* what is due and does not move is held by another transaction */
-        clock_set_us(clock, due_us);
+        move(clock, request, due_us);
     }
-    clock_set_us(clock, target_us);
+    move(clock, request, target_us);
     return CAIRN_OK;
+}
+
+/* One after the other: each goes from the time that is when its turn comes. */
+static cairn_code take_turn(struct committer *committer, struct request *request)
+{
+    struct local_engine *engine = committer->engine;
+    pthread_mutex_lock(&engine->advance_lock);
+    if (!request->is_advancing)
+        request->advance_left_us = request->in.advance.ms * US_PER_MS;
+    request->is_advancing = true;
+    cairn_code code = go_on(committer, request);
+    request->out.now_us = clock_now_us(&engine->clock);
+    pthread_mutex_unlock(&engine->advance_lock);
+    return code;
 }
 
 cairn_code clock_advance(struct committer *committer, struct request *request)
@@ -70,12 +92,8 @@ cairn_code clock_advance(struct committer *committer, struct request *request)
     if (!committer->session)
         code = engine->store->ops->session_open(engine->store, SESSION_WRITER,
                                                 &committer->session, error);
-    /* Kept over tries: a store that went away must not make the clock go further. */
-    if (!request->out.now_us)
-        request->out.now_us =
-            instant_add(clock_now_us(&engine->clock), request->in.advance.ms * US_PER_MS);
     if (!code)
-        code = advance_to(committer, request->out.now_us, error);
+        code = take_turn(committer, request);
 
     if (request->in.advance.seed)
         rng_init(&committer->rng, request->in.advance.seed);

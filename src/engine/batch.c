@@ -114,11 +114,23 @@ static cairn_code apply_one(struct batch *batch, struct request *request)
     return request->code ? CAIRN_OK : operation->apply(batch, request);
 }
 
+static cairn_code flush_for_tests(struct batch *batch)
+{
+    const struct local_engine *engine = batch->engine;
+    int count = engine->count_flushes ? engine->count_flushes(engine->flush_arg) : 0;
+    for (int i = 0; i < count; i++)
+        TRY(workset_write_now(batch));
+    return CAIRN_OK;
+}
+
 static cairn_code apply_in_order(struct batch *batch)
 {
     plans_trim(&batch->committer->plans);
-    for_each_request (request, batch)
+    TRY(flush_for_tests(batch)); /* of what timers have changed */
+    for_each_request (request, batch) {
         TRY(apply_one(batch, request));
+        TRY(flush_for_tests(batch));
+    }
     TRY(workset_write_jobs(batch));
     TRY(batch_append_outbox(batch));
     return batch->logs.count ? STORE(batch, append_logs, batch->logs.items, batch->logs.count)

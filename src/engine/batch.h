@@ -133,6 +133,7 @@ struct batch {
     struct event_list events;
     struct event_list loose;          /* of subjects whose row is not in hand */
     LIST(struct untold_event) untold; /* of instances, without ids yet */
+    bool has_told;                    /* events were written */
     bool has_seen_lease;  /* of a step whose claim may have been told since this began */
     int64_t next_event;   /* an id that was taken and is not used; 0: none */
     size_t log_size;      /* of what the events of the present row of the log say */
@@ -264,7 +265,11 @@ void batch_close_events(struct batch *batch);
 void batch_used_events(struct batch *batch, int64_t last);
 cairn_code event_list_add(struct arena *arena, struct event_list *list,
                           const struct event_row *event, cairn_error *reterr);
+/* Writes all that have ids and are not written yet: twice is as good as once. */
 cairn_code batch_append_events(struct batch *batch);
+/* The same in the middle of a batch, if it can be done there. */
+cairn_code batch_append_early(struct batch *batch);
+/* Whether there are any, written or not. */
 bool batch_has_events(const struct batch *batch);
 /* Events whose ids are not taken yet, or that are written by themselves. */
 bool batch_has_late_events(const struct batch *batch);

@@ -40,21 +40,45 @@ static int compare_ids(const void *a, const void *b)
     return (one->id > other->id) - (one->id < other->id);
 }
 
+/* Jobs are completed before their events are told, and claims may be sent ahead: ids of the present row of the log are
+ * given away that no event has yet. */
+static bool is_log_open(const struct batch *batch)
+{
+    bool is_open = batch->ahead != NULL;
+    for (size_t i = 0; i < batch->jobs.count && !is_open; i++)
+        is_open = ((const struct workset_job *)batch->jobs.entries[i].value)->is_completed;
+    return is_open;
+}
+
+/* What is written is taken out, and later events get another row of the log. */
+static cairn_code append(struct batch *batch, struct event_list *list)
+{
+    size_t count = list->count;
+    list->count = 0;
+    batch->has_told |= count > 0;
+    return count ? STORE(batch, append_events, list->items, count) : CAIRN_OK;
+}
+
 /* Jobs are completed, and instances started in memory, before their events are told. */
 cairn_code batch_append_events(struct batch *batch)
 {
     sort_items(batch->events.items, batch->events.count, sizeof *batch->events.items,
                compare_ids);
     if (batch->events.count)
-        TRY(STORE(batch, append_events, batch->events.items, batch->events.count));
-    if (batch->loose.count)
-        TRY(STORE(batch, append_events, batch->loose.items, batch->loose.count));
-    return CAIRN_OK;
+        batch->next_event = 0;
+    TRY(append(batch, &batch->events));
+    return append(batch, &batch->loose);
+}
+
+cairn_code batch_append_early(struct batch *batch)
+{
+    return is_log_open(batch) ? CAIRN_OK : batch_append_events(batch);
 }
 
 bool batch_has_events(const struct batch *batch)
 {
-    return batch->events.count + batch->loose.count + batch->untold.count > 0;
+    return batch->has_told ||
+           batch->events.count + batch->loose.count + batch->untold.count > 0;
 }
 
 bool batch_has_late_events(const struct batch *batch)

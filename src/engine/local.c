@@ -395,6 +395,7 @@ static void close_engine(cairn_engine *base)
     pthread_cond_destroy(&engine->write_work);
     pthread_cond_destroy(&engine->read_work);
     pthread_cond_destroy(&engine->watch_work);
+    pthread_mutex_destroy(&engine->advance_lock);
     pthread_mutex_destroy(&engine->lock);
     pthread_mutex_destroy(&engine->read_lock);
     known_leases_done(&engine->known_leases);
@@ -442,6 +443,7 @@ static void init_locks(struct local_engine *engine)
     pthread_cond_init(&engine->read_work, &attr);
     pthread_cond_init(&engine->watch_work, &attr);
     pthread_condattr_destroy(&attr);
+    pthread_mutex_init(&engine->advance_lock, NULL);
     pthread_mutex_init(&engine->lock, NULL);
     pthread_mutex_init(&engine->read_lock, NULL);
     known_leases_init(&engine->known_leases);

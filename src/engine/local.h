@@ -215,6 +215,7 @@ struct local_engine {
     int stop_fd;         /* readable once the engine stops */
     int wake_fd;         /* of the watcher: see struct store */
 
+    pthread_mutex_t advance_lock; /* of who moves a virtual clock; taken before `lock` */
     pthread_mutex_t lock;
     pthread_cond_t write_work, read_work, watch_work;
     struct request_queue writes, reads, parked;
@@ -232,6 +233,10 @@ struct local_engine {
     bool is_foreign_news; /* another process may have changed the store */
     bool
         is_order_strict; /* for tests: a step in hand does not go before older ones of its priority */
+    /* For tests: how many times what a batch has gathered is written after each of its requests; NULL: not before its
+     * end. */
+    int (*count_flushes)(void *arg);
+    void *flush_arg;
     int64_t
         missing_noted_us[MISSING_NOTED]; /* when it was told, by hash of the type; 0: never */
     bool is_stopping;

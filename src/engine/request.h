@@ -142,14 +142,16 @@ struct request {
     struct demand *demand; /* of the claim, in this batch */
     struct kept_memory **known; /* what the claim names, held until the end; memories.c */
     size_t known_count;
-    char signal_id[40];   /* of a signal that was given none, kept over tries */
-    char instance_id[40]; /* of a requeue: its record's instance, which the answer shows */
-    uint32_t wakes;       /* wake-ups before it was submitted; see park.c */
-    uint8_t left_count;   /* batches that have left it in the queue; see committer.c */
-    bool is_reported;     /* its reports are committed; only its claim still waits */
-    bool was_unsure;      /* the result of an earlier commit is unknown */
-    bool is_unfinished;   /* a part of it is committed, and it goes on in another commit */
-    int64_t purged_count; /* by the commits before that */
+    char signal_id[40];      /* of a signal that was given none, kept over tries */
+    char instance_id[40];    /* of a requeue: its record's instance, which the answer shows */
+    uint32_t wakes;          /* wake-ups before it was submitted; see park.c */
+    uint8_t left_count;      /* batches that have left it in the queue; see committer.c */
+    bool is_reported;        /* its reports are committed; only its claim still waits */
+    bool was_unsure;         /* the result of an earlier commit is unknown */
+    bool is_advancing;       /* OP_CLOCK_ADVANCE: it has had a turn, */
+    int64_t advance_left_us; /* and so much of it is left */
+    bool is_unfinished;      /* a part of it is committed, and it goes on in another commit */
+    int64_t purged_count;    /* by the commits before that */
 };
 
 struct request *request_new(enum request_op op);                /* NULL: memory ran out */

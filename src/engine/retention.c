@@ -210,7 +210,7 @@ cairn_code retention_sweep(struct batch *batch, int64_t *ret_next_us)
     *ret_next_us = sweep.row.next_at_us;
     if (sweep.row.next_at_us > batch->tx->now_us)
         return CAIRN_OK;
-    TRY(workset_write(batch)); /* what timers have changed is in the store */
+    TRY(workset_write_now(batch)); /* what timers have changed is in the store */
     TRY(make_portion(&sweep));
     int64_t took_us = clock_monotonic_us(&engine->clock) - began_us;
     sweep.row.next_at_us = batch->tx->now_us;

@@ -275,7 +275,7 @@ cairn_code batch_purge(struct batch *batch, struct request *request)
     *out = (struct purge_output){0};
     read_cursor(in->cursor, &kind, &place);
     TRY(STORE(batch, lock_retention, &purge.policy));
-    TRY(workset_write(batch)); /* what timers have changed is in the store */
+    TRY(workset_write_now(batch)); /* what timers have changed is in the store */
     while (!is_over && purge.read < READ_MAX &&
            (in->is_dry_run || (!purge.purged && !purge.marked))) {
         enum list_kind of = kind;
@@ -304,7 +304,7 @@ cairn_code batch_delete_instance(struct batch *batch, struct request *request)
     request->is_unfinished = false;
     request->out.purged = (struct purge_output){.instances = request->purged_count};
     TRY(STORE(batch, lock_retention, &purge.policy));
-    TRY(workset_write(batch));
+    TRY(workset_write_now(batch));
     cairn_code code = STORE(batch, get_instance, request->in.id, &instance);
     if (code && code != CAIRN_E_NOT_FOUND)
         return code;

@@ -499,6 +499,12 @@ cairn_code workset_write(struct batch *batch)
     return batch_append_events(batch);
 }
 
+cairn_code workset_write_now(struct batch *batch)
+{
+    TRY(workset_write_rows(batch));
+    return batch_append_early(batch);
+}
+
 /* ---- one request after the other ------------------------------------------------------------ */
 
 cairn_code workset_take(struct batch *batch, const char *id,

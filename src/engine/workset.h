@@ -159,8 +159,9 @@ cairn_code workset_flush(struct workset_instance *instance);
 /* The changed steps and instances. */
 cairn_code workset_write_rows(struct batch *batch);
 
-/* The changed steps and instances, and the events so far. */
+/* The changed steps and instances, and the events so far: at the end of a batch, or in the middle of it. */
 cairn_code workset_write(struct batch *batch);
+cairn_code workset_write_now(struct batch *batch);
 
 /* Answers the controls of instances; all is written. */
 cairn_code workset_answer(struct batch *batch);

@@ -1,5 +1,6 @@
 /* tests/sim/batching.c - any sequence of requests leaves the same rows, events and answers, whether
- * each has a commit of its own, or random groups share one, or all of them do.
+ * each has a commit of its own, or random groups share one, or all of them do, or a commit of all writes what it has
+ * gathered at random places, also twice in a row.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -60,6 +61,13 @@ static void open_side(struct side *side, uint64_t seed)
     }
 }
 
+/* Where a batch writes early. */
+static int count_flushes(void *arg)
+{
+    static const int counts[] = {0, 1, 2};
+    return counts[rng_below(arg, 3)];
+}
+
 static void close_side(struct side *side)
 {
     side->engine->store->ops->session_close(side->reader);
@@ -87,7 +95,7 @@ static void must_be_done(const struct batching *batching, const struct request *
     }
 }
 
-/* ---- three ways -------------------------------------------------------------------------- */
+/* ---- four ways -------------------------------------------------------------------------- */
 
 static bool is_claiming_too(const struct request *request)
 {
@@ -189,7 +197,10 @@ static void check_same(const struct batching *batching, const char *what, int wh
     fprintf(stderr,
             "seed %llu, round %d: %s differ\n--- one by one\n...%.900s\n--- %s\n...%.900s\n",
             (unsigned long long)batching->seed, batching->round, what, a + from,
-            which == 1 ? "in groups" : "in one commit", b + from);
+            which == 1              ? "in groups"
+            : which == FLUSHED_SIDE ? "in one commit that writes early"
+                                    : "in one commit",
+            b + from);
     for (size_t i = 0; i < batching->ask_count; i++)
         fprintf(stderr, "%zu: %s\n", i, request_op_name(batching->asks[i].model->op));
     fprintf(stderr, "replay: CAIRN_TEST_STORE=%s %s --from %llu --seeds 1 --trace\n",
@@ -284,6 +295,7 @@ static void play_round(struct batching *batching)
     run_one_by_one(batching);
     run_in_groups(batching, 1, 40);
     run_in_groups(batching, 2, 0);
+    run_in_groups(batching, FLUSHED_SIDE, 0);
     for (size_t i = 0; i < batching->ask_count; i++)
         for (int k = 0; k < BATCHING_SIDES; k++)
             must_be_done(batching, batching->asks[i].requests[k]);
@@ -304,6 +316,9 @@ static void play(uint64_t seed, bool is_tracing)
     rng_init(&batching.rng, seed + 1);
     for (int i = 0; i < BATCHING_SIDES; i++)
         open_side(&batching.sides[i], seed + 7);
+    rng_init(&batching.flush_rng, seed + 3);
+    batching.sides[FLUSHED_SIDE].engine->count_flushes = count_flushes;
+    batching.sides[FLUSHED_SIDE].engine->flush_arg = &batching.flush_rng;
     for (; batching.round < BATCHING_ROUNDS; batching.round++)
         play_round(&batching);
     for (int i = 0; i < BATCHING_SIDES; i++)

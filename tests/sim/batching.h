@@ -1,8 +1,8 @@
-/* tests/sim/batching.h - the same requests one by one, in groups, and in one commit.
+/* tests/sim/batching.h - the same requests one by one, in groups, in one commit, and in one that writes early.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Three engines without threads, each on a store of its own, are asked the same.  Ids and
+ * Four engines without threads, each on a store of its own, are asked the same.  Ids and
  * tokens are made here and given to all of them, so that rows and answers can be compared as texts.
  */
 #ifndef SIM_BATCHING_H
@@ -12,7 +12,8 @@
 #include "sim.h"
 
 enum {
-    BATCHING_SIDES = 3, /* one by one, in groups, all in one commit */
+    BATCHING_SIDES = 4, /* one by one, in groups, all in one commit, the same with flushes */
+    FLUSHED_SIDE = 3,
     BATCHING_ROUNDS = 14,
     ASKS_MAX = 24,
     KNOWN_TASKS_MAX = 96,
@@ -27,7 +28,7 @@ struct side {
     size_t outbox_count;
 };
 
-/* One request, and its answers on the three sides. */
+/* One request, and its answers on each side. */
 struct ask {
     struct request *model; /* never handed in; its texts are shared by the others */
     int record;            /* a requeue, an acknowledgement: its index; the id is the side's */
@@ -47,7 +48,7 @@ struct batching {
     uint64_t seed;
     int round;
     bool is_tracing;
-    struct rng rng;
+    struct rng rng, flush_rng;
     int64_t now_us;
     struct side sides[BATCHING_SIDES];
     struct ask asks[ASKS_MAX];

@@ -5,6 +5,8 @@
  */
 #include "world.h"
 
+#include <pthread.h>
+
 TEST(a_claim_leases_the_job_to_the_worker)
 {
     struct world world;
@@ -387,5 +389,53 @@ TEST(a_report_brings_the_next_task_in_the_same_commit)
                                            "[1, 2]", &world.error));
     cairn_page_free(tasks);
     CHECK(is_same_json(world_job(&world, next.id)->result, "[1,2]"), "the result is lost");
+    world_close(&world);
+}
+
+/* ---- the clock ------------------------------------------------------------------------------- */
+
+enum { MOVERS = 4, MOVES = 40, MOVE_MS = 700 };
+
+struct mover {
+    pthread_t thread;
+    cairn_engine *engine;
+    int64_t last_us;
+    bool has_gone_back;
+    cairn_error error;
+};
+
+static void *move_often(void *arg)
+{
+    struct mover *mover = arg;
+    for (int i = 0; i < MOVES && !mover->error.code; i++) {
+        int64_t now_us = 0;
+        cairn_clock_advance(mover->engine, MOVE_MS, &now_us, &mover->error);
+        mover->has_gone_back |= now_us < mover->last_us + MOVE_MS * 1000;
+        mover->last_us = now_us;
+    }
+    return NULL;
+}
+
+/* Leases end on the way, so that each move has stops of its own. */
+TEST(a_clock_that_several_move_goes_as_far_as_all_have_said)
+{
+    struct world world;
+    struct mover movers[MOVERS] = {0};
+    world_open_seeded(&world, 0);
+    world_add(&world, "a.v1");
+    world_take(&world, "w1");
+    int64_t began_us = world_now_us(&world);
+    for (int i = 0; i < MOVERS; i++) {
+        movers[i].engine = world.engine;
+        movers[i].last_us = began_us;
+        CHECK_INT(pthread_create(&movers[i].thread, NULL, move_often, &movers[i]), 0);
+    }
+    for (int i = 0; i < MOVERS; i++)
+        pthread_join(movers[i].thread, NULL);
+    for (int i = 0; i < MOVERS; i++) {
+        CHECK_STR(movers[i].error.message, "");
+        CHECK(!movers[i].has_gone_back, "the clock went less far than was said");
+    }
+    CHECK_INT(world_now_us(&world) - began_us, INT64_C(1000) * MOVERS * MOVES * MOVE_MS);
     world_close(&world);
 }
