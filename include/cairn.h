@@ -20,9 +20,9 @@
  *              is the same as an enum of cairn_words.h; its name ends in _code.
  *   Times      `_us` is microseconds since 1970 in UTC, `_ms` is a duration in milliseconds.
  *   JSON       Payloads, inputs, outputs and results are JSON texts.  The library checks them,
- *              stores them and hands them back.  It rejects integers beyond 64 bits, duplicate
- *              keys and \u0000.  PostgreSQL stores them as jsonb, which reorders keys and drops
- *              white space.
+ *              stores them and hands them back.  It rejects duplicate keys, \u0000, and numbers
+ *              that a double cannot hold; all others keep their digits.  PostgreSQL stores them
+ *              as jsonb, which reorders keys, drops white space, and writes numbers in its way.
  *
  * What stays stable: within a major version, programs that were compiled against an older
  * header run with a newer library.  Calls, enumerators and codes keep their names, numbers and

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 )
 
 // Codec turns payloads, inputs and results into JSON and back. A codec that encrypts wraps the
@@ -14,12 +15,29 @@ type Codec interface {
 	Decode(data []byte, v any) error
 }
 
-// jsonCodec is encoding/json.
+// jsonCodec is encoding/json; a number that is decoded into an any is a json.Number, whose digits are
+// those that were sent.
 type jsonCodec struct{}
 
 func (jsonCodec) Encode(v any) ([]byte, error) { return encodeJSON(v) }
 
-func (jsonCodec) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
+func (jsonCodec) Decode(data []byte, v any) error { return decodeJSON(data, v) }
+
+// decodeJSON is json.Unmarshal, but for numbers that are decoded into an any.
+func decodeJSON(data []byte, v any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if err := decoder.Decode(v); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return errors.New("unexpected end of JSON input")
+		}
+		return err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is text behind the JSON value")
+	}
+	return nil
+}
 
 // encodeJSON keeps <, > and & as they are, so that rows can be read.
 func encodeJSON(v any) ([]byte, error) {

@@ -79,6 +79,18 @@ func TestPayloadsComeBackAsTheyWere(t *testing.T) {
 	})
 }
 
+func TestNumbersKeepTheirDigits(t *testing.T) {
+	onEach(t, func(t *testing.T, db *cairn.Engine) {
+		ctx, app, name := within(t), cairn.NewApp(), "number."+unique()
+		cairn.Handle(app, name, func(_ context.Context, in map[string]any) (any, error) {
+			return fmt.Sprintf("%T %v", in["n"], in["n"]), nil
+		})
+		job := must[*cairn.JobHandle[json.RawMessage]](t)(db.Enqueue(ctx, name, raw(`{"n":12345678901234567890}`), nil))
+		work(t, db, app)
+		equal(t, "result", string(must[json.RawMessage](t)(job.Result(ctx))), `"json.Number 12345678901234567890"`)
+	})
+}
+
 func TestManyJobsAreListedInPages(t *testing.T) {
 	onEach(t, func(t *testing.T, db *cairn.Engine) {
 		ctx, name := within(t), "many."+unique()

@@ -1,4 +1,4 @@
-/* base/json.c - JSON in and out.
+/* base/json.c - JSON out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,201 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* jansson reads numbers as int64 and double and refuses those that do not fit, though we only
- * hand them on; and it limits depth at 2048.  So depth is counted here, before, and numbers are
- * read as text would be: a refusal for size alone is said as such. */
-static bool is_too_deep(const char *text, size_t len)
-{
-    int depth = 0;
-    bool in_string = false;
-    for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-        if (in_string) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                in_string = false;
-        } else if (c == '"') {
-            in_string = true;
-        } else if ((c == '{' || c == '[') && ++depth > JSON_DEPTH_MAX) {
-            return true;
-        } else if (c == '}' || c == ']') {
-            depth--;
-        }
-    }
-    return false;
-}
-
-cairn_code json_read(const char *text, size_t len, const char *what, json_t **ret_tree,
-                     cairn_error *reterr)
-{
-    if (is_too_deep(text, len))
-        return fail(reterr, CAIRN_E_TOO_LARGE, "%s is nested more than %d deep", what,
-                    JSON_DEPTH_MAX);
-
-    json_error_t why;
-    json_t *tree = json_loadb(text, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &why);
-    if (tree) {
-        *ret_tree = tree;
-        return CAIRN_OK;
-    }
-    switch (json_error_code(&why)) {
-    case json_error_out_of_memory:
-        return fail_memory(reterr);
-    case json_error_null_character:
-    case json_error_null_byte_in_key:
-        fail(reterr, CAIRN_E_BAD_JSON, "%s contains \\u0000, which cannot be stored", what);
-        break;
-    case json_error_duplicate_key:
-        fail(reterr, CAIRN_E_BAD_JSON, "%s has the same key twice", what);
-        break;
-    case json_error_numeric_overflow:
-        fail(reterr, CAIRN_E_BAD_JSON, "%s has a number that is too large", what);
-        fail_hint(reterr, CAIRN_E_BAD_JSON, "send large numbers as strings");
-        break;
-    case json_error_invalid_utf8:
-        fail(reterr, CAIRN_E_BAD_JSON, "%s is not UTF-8", what);
-        break;
-    default:
-        fail(reterr, CAIRN_E_BAD_JSON, "%s is not JSON", what);
-        break;
-    }
-    return fail_detail(reterr, CAIRN_E_BAD_JSON, "line %d, column %d: %s", why.line, why.column,
-                       why.text);
-}
-
-/* ---- JSON that is seen to be good ---------------------------------------------------------------
- *
- * Every payload is checked, and most are small and plain.  A text that has no escapes, only small integers, and objects of
- * few keys is seen to be JSON as it is read through, without a tree.  What these functions refuse, jansson decides.
- */
-
-enum { GLANCE_DEPTH = 16, GLANCE_KEYS = 16 };
-
-static const char *glance_value(const char *at, const char *end, int depth);
-
-static const char *glance_space(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
-        at++;
-    return at;
-}
-
-/* All of these answer the place after what they have seen, or NULL. */
-static const char *glance_string(const char *at, const char *end)
-{
-    if (at == end || *at++ != '"')
-        return NULL;
-    while (at < end && (unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
-        at++;
-    return at < end && *at == '"' ? at + 1 : NULL;
-}
-
-static const char *glance_number(const char *at, const char *end)
-{
-    const char *start = at += *at == '-';
-    while (at < end && *at >= '0' && *at <= '9')
-        at++;
-    bool is_small = at > start && at - start <= 18 && (*start != '0' || at - start == 1);
-    return is_small ? at : NULL;
-}
-
-static const char *glance_word(const char *at, const char *end, const char *word)
-{
-    size_t len = strlen(word);
-    return (size_t)(end - at) >= len && memcmp(at, word, len) == 0 ? at + len : NULL;
-}
-
-/* A key, whose text lies between `at` and what is answered, is not one of those before it. */
-static const char *glance_key(const char *at, const char *end, const char **keys, size_t count)
-{
-    const char *after = glance_string(at, end);
-    if (!after || count == GLANCE_KEYS)
-        return NULL;
-    for (size_t i = 0; i < count; i++) /* up to the quote behind it */
-        if (memcmp(keys[i], at, (size_t)(after - at)) == 0)
-            return NULL;
-    keys[count] = at;
-    after = glance_space(after, end);
-    return after < end && *after == ':' ? glance_space(after + 1, end) : NULL;
-}
-
-static const char *glance_inside(const char *at, const char *end, int depth)
-{
-    const char *keys[GLANCE_KEYS];
-    size_t count = 0;
-    char close = *at == '{' ? '}' : ']';
-    at = glance_space(at + 1, end);
-    if (at < end && *at == close)
-        return at + 1;
-    for (;;) {
-        if (close == '}')
-            at = glance_key(at, end, keys, count++);
-        at = at ? glance_value(at, end, depth + 1) : NULL;
-        at = at ? glance_space(at, end) : NULL;
-        if (!at || at == end || (*at != ',' && *at != close))
-            return NULL;
-        if (*at == close)
-            return at + 1;
-        at = glance_space(at + 1, end);
-    }
-}
-
-static const char *glance_value(const char *at, const char *end, int depth)
-{
-    if (at == end || depth > GLANCE_DEPTH)
-        return NULL;
-    switch (*at) {
-    case '{':
-    case '[':
-        return glance_inside(at, end, depth);
-    case '"':
-        return glance_string(at, end);
-    case 't':
-        return glance_word(at, end, "true");
-    case 'f':
-        return glance_word(at, end, "false");
-    case 'n':
-        return glance_word(at, end, "null");
-    default:
-        return glance_number(at, end);
-    }
-}
-
-static bool is_plainly_json(const char *text, size_t len)
-{
-    const char *end = text + len;
-    const char *after = glance_value(glance_space(text, end), end, 0);
-    return after && glance_space(after, end) == end && utf8_is_valid(text, len);
-}
-
-cairn_code json_check(const char *text, size_t len, const char *what, cairn_error *reterr)
-{
-    if (is_plainly_json(text, len))
-        return CAIRN_OK;
-    json_t *tree = NULL;
-    cairn_code code = json_read(text, len, what, &tree, reterr);
-    if (!code)
-        json_decref(tree);
-    return code;
-}
-
-cairn_code metadata_check(const char *text, cairn_error *reterr)
-{
-    size_t len = text ? strlen(text) : 0;
-    if (!text)
-        return CAIRN_OK;
-    if (len > METADATA_MAX) {
-        fail(reterr, CAIRN_E_TOO_LARGE, "metadata is too large");
-        return fail_detail(reterr, CAIRN_E_TOO_LARGE, "%zu bytes, %d are allowed", len,
-                           METADATA_MAX);
-    }
-    TRY(json_check(text, len, "metadata", reterr));
-    if (text[strspn(text, " \t\r\n")] != '{')
-        return fail(reterr, CAIRN_E_BAD_INPUT, "metadata is not a JSON object");
-    return CAIRN_OK;
-}
 
 bool utf8_is_valid(const char *text, size_t len)
 {
@@ -341,6 +146,12 @@ void json_raw(struct json_out *out, const char *json)
 {
     before_value(out);
     buf_str(out->buf, json ? json : "null");
+}
+
+void json_rawn(struct json_out *out, const char *json, size_t len)
+{
+    before_value(out);
+    buf_add(out->buf, json, len);
 }
 
 void json_time(struct json_out *out, int64_t us)

@@ -20,12 +20,42 @@ enum { JSON_DEPTH_MAX = 64 };
 
 /* Reads a JSON text whole.  Refused, with the place named: anything that is not JSON, broken
  * UTF-8, duplicate keys, \u0000 (no store can keep it) and nesting beyond JSON_DEPTH_MAX.
- * `what` names the text in the error, such as "payload".  Free the tree with json_decref(). */
+ * `what` names the text in the error, such as "payload".  Free the tree with json_decref().
+ *
+ * A number that is no integer of 64 bits is a node of its own kind, which keeps its text; jansson
+ * takes it for a string, so ask json_is_text() whether something is one. */
 cairn_code json_read(const char *text, size_t len, const char *what, json_t **ret_tree,
                      cairn_error *reterr);
 
-/* The same, only to know that it can be stored. */
+/* Such a tree of a text that is known to be JSON, however deep; NULL: it is not, or memory ran out. */
+json_t *json_tree(const char *text, size_t len);
+
+bool json_is_text(const json_t *json);
+/* The text of such a number, which is not terminated; NULL: it is none. */
+const char *json_number_text(const json_t *json, size_t *ret_len);
+void json_print(struct buf *buf, const json_t *json); /* without blanks */
+
+/* Whether a text can be stored.  As json_read(); refused as well: a number beyond what a double
+ * holds, or with more than NUMBER_FRACTION_MAX digits behind its point. */
 cairn_code json_check(const char *text, size_t len, const char *what, cairn_error *reterr);
+
+/* The same; *ret_grown: the bytes that are added if its numbers are written without exponents. */
+cairn_code json_check_size(const char *text, size_t len, const char *what, size_t *ret_grown,
+                           cairn_error *reterr);
+
+/* The same; refused as well: what has more than `max` bytes, as it is or as json_written() counts them.
+ * PostgreSQL keeps numbers without exponents, so that this is what a value may become. */
+cairn_code json_check_max(const char *text, size_t len, const char *what, size_t max,
+                          cairn_error *reterr);
+
+/* The bytes of a JSON text without blanks outside strings, and with each number written without an
+ * exponent. */
+size_t json_written(const char *text, size_t len);
+
+/* Without blanks outside strings, and with numbers in their normal form (number_normal()), or as they
+ * are; `to` has room for `len` bytes.  The length of what was written. */
+size_t json_normal(const char *text, size_t len, char *to);
+size_t json_compact(const char *text, size_t len, char *to);
 
 /* Metadata of a job or an instance: NULL, or an object of at most METADATA_MAX bytes. */
 enum { METADATA_MAX = 8192 };
@@ -55,7 +85,8 @@ void json_strn(struct json_out *out, const char *text, size_t len);
 void json_int(struct json_out *out, int64_t value);
 void json_bool(struct json_out *out, bool value);
 void json_raw(struct json_out *out, const char *json); /* JSON as it is; NULL: null */
-void json_time(struct json_out *out, int64_t us);      /* RFC 3339; 0: null */
+void json_rawn(struct json_out *out, const char *json, size_t len);
+void json_time(struct json_out *out, int64_t us); /* RFC 3339; 0: null */
 
 /* The shortest text that is read back as the same number; never like an integer. */
 void json_fraction(struct json_out *out, double value);

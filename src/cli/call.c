@@ -107,7 +107,7 @@ int call_unsaid(cairn_engine *engine, const char *method, const char *target, co
         return say_failure(&error);
     answer.status = cairn_response_status(answer.response);
     answer.body = cairn_response_body(answer.response, &answer.len);
-    answer.tree = json_loadb(answer.body, answer.len, JSON_DECODE_ANY, NULL);
+    answer.tree = json_tree(answer.body, answer.len);
     *ret_answer = answer;
     if (answer.status == 404)
         target_hint(engine, request.target, ret_answer);

@@ -94,9 +94,8 @@ CELL(tags)
 CELL(data)
 {
     const json_t *data = json_object_get(item->tree, key);
-    char *json = json_dumps(data, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    buf_str(text, json && !json_is_null(data) ? json : "");
-    free(json);
+    if (data && !json_is_null(data))
+        json_print(text, data);
 }
 
 CELL(json)

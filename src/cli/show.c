@@ -160,7 +160,7 @@ void show_state_complete(struct show_source *source, struct show_state *state)
 {
     const json_t *instance = state->instance.tree;
     cairn_clock_now(source->engine, &state->now_us, NULL);
-    state->steps = json_loadb(buf_text(&state->steps_text), state->steps_text.len, 0, NULL);
+    state->steps = json_tree(buf_text(&state->steps_text), state->steps_text.len);
     state->contents =
         read_contents(source, text_of(instance, "workflow"), int_of(instance, "version"));
     if (may_be_parked(state->steps))
@@ -178,7 +178,8 @@ struct showing {
 /* approval: confirmed by ann, 2026-11-15T07:10:47.589Z: looks fine */
 static void print_decisions(const struct show_state *state)
 {
-    json_t *decisions = json_loads(buf_text(&state->decisions_text), 0, NULL), *decision;
+    json_t *decisions = json_tree(buf_text(&state->decisions_text), state->decisions_text.len),
+           *decision;
     size_t i;
     json_array_foreach(decisions, i, decision)
     {

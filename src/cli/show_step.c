@@ -250,9 +250,10 @@ static void note_retry(const struct show_state *state, const json_t *step, struc
 static void note_value(const json_t *step, struct buf *text)
 {
     const json_t *value = json_object_get(step, "output");
-    char *json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
-    add_part(text, json ? json : "", "");
-    free(json);
+    cleanup(buf_donep) struct buf json = {0};
+    if (value)
+        json_print(&json, value);
+    add_part(text, buf_text(&json), "");
 }
 
 /* The input names the workflow or the type, if the code has kept it. */

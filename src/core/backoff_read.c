@@ -29,6 +29,17 @@ static cairn_code read_ms(const char *name, const json_t *value, int64_t *ret_us
     return CAIRN_OK;
 }
 
+/* -1: no number. */
+static double read_fraction(const json_t *value)
+{
+    size_t len = 0;
+    double fraction = -1;
+    const char *text = json_number_text(value, &len); /* a NUL ends it, as every string */
+    if (!text)
+        return json_is_integer(value) ? (double)json_integer_value(value) : -1;
+    return fraction_read(text, &fraction) ? fraction : -1;
+}
+
 static cairn_code read_member(const char *name, const json_t *value, struct backoff *retry,
                               cairn_error *reterr)
 {
@@ -37,7 +48,7 @@ static cairn_code read_member(const char *name, const json_t *value, struct back
     if (strcmp(name, "max_ms") == 0)
         return read_ms(name, value, &retry->max_us, reterr);
     if (strcmp(name, "jitter") == 0) {
-        double jitter = json_is_number(value) ? json_number_value(value) : -1;
+        double jitter = read_fraction(value);
         retry->jitter = jitter;
         return jitter >= 0 && jitter <= 1 ? CAIRN_OK
                                           : bad_member(name, "a number from 0 to 1", reterr);

@@ -62,7 +62,8 @@ static cairn_code index_one(struct evaluation *evaluation, const struct node *ar
     if (!is_object && value->kind != VALUE_ARRAY)
         return evaluation_refuse(evaluation, argument, "%s has no elements",
                                  value_kind_name(value->kind));
-    if (key.kind != (is_object ? VALUE_TEXT : VALUE_INTEGER))
+    int64_t place = 0;
+    if (is_object ? key.kind != VALUE_TEXT : !value_whole(&key, &place))
         return evaluation_refuse(evaluation, argument, "%s is indexed by %s, not by %s",
                                  value_kind_name(value->kind),
                                  is_object ? "a string" : "a whole number",
@@ -71,8 +72,7 @@ static cairn_code index_one(struct evaluation *evaluation, const struct node *ar
         *value = value_of_json(
             strlen(key.text) == key.len ? json_object_get(value->json, key.text) : NULL);
     else
-        *value = value_of_json(
-            key.integer < 0 ? NULL : json_array_get(value->json, (size_t)key.integer));
+        *value = value_of_json(place < 0 ? NULL : json_array_get(value->json, (size_t)place));
     return CAIRN_OK;
 }
 
@@ -93,9 +93,8 @@ static cairn_code search_array(struct evaluation *evaluation, const struct node 
     TRY(evaluation_charge(evaluation, json_array_size(array)));
     for (size_t i = 0; i < json_array_size(array) && !*ret_is_found; i++) {
         struct value item = value_of_json(json_array_get(array, i));
-        bool is_number = wanted->kind == VALUE_INTEGER || wanted->kind == VALUE_REAL;
-        bool is_alike = is_number ? item.kind == VALUE_INTEGER || item.kind == VALUE_REAL
-                                  : item.kind == wanted->kind;
+        bool is_alike =
+            value_is_number(wanted) ? value_is_number(&item) : item.kind == wanted->kind;
         int order = 1;
         if (!is_alike || item.kind == VALUE_OBJECT || item.kind == VALUE_ARRAY)
             continue;

@@ -8,40 +8,10 @@
 
 #include <string.h>
 
-/* An integer and a real exactly: neither is rounded to the other's type. */
-static int order_mixed(int64_t integer, double real)
-{
-    if (real >= 0x1p63)
-        return -1;
-    if (real < -0x1p63)
-        return 1;
-    int64_t whole = (int64_t)real;
-    if (integer != whole)
-        return integer < whole ? -1 : 1;
-    double rest = real - (double)whole;
-    return (rest < 0) - (rest > 0);
-}
-
-static int order_numbers(const struct value *a, const struct value *b)
-{
-    if (a->kind == VALUE_INTEGER && b->kind == VALUE_INTEGER)
-        return (a->integer > b->integer) - (a->integer < b->integer);
-    if (a->kind == VALUE_INTEGER)
-        return order_mixed(a->integer, b->real);
-    if (b->kind == VALUE_INTEGER)
-        return -order_mixed(b->integer, a->real);
-    return (a->real > b->real) - (a->real < b->real);
-}
-
 static int order_texts(const struct value *a, const struct value *b)
 {
     int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
     return order ? order : (a->len > b->len) - (a->len < b->len);
-}
-
-static bool is_number(const struct value *value)
-{
-    return value->kind == VALUE_INTEGER || value->kind == VALUE_REAL;
 }
 
 /* What is missing becomes the zero of the other side's type. */
@@ -49,21 +19,22 @@ static void fill_missing(struct value *value, const struct value *other)
 {
     if (value->kind != VALUE_MISSING)
         return;
-    *value = (struct value){.kind = other->kind == VALUE_MISSING ? VALUE_INTEGER : other->kind,
-                            .text = ""};
+    bool is_zero = other->kind == VALUE_MISSING || value_is_number(other);
+    *value = (struct value){.kind = is_zero ? VALUE_INTEGER : other->kind, .text = ""};
 }
 
 static bool is_comparable(const struct value *a, const struct value *b)
 {
-    if (is_number(a))
-        return is_number(b);
+    if (value_is_number(a))
+        return value_is_number(b);
     return a->kind == b->kind && (a->kind == VALUE_TEXT || a->kind == VALUE_BOOL);
 }
 
 /* A number beside a string. */
 static bool is_mixed(const struct value *a, const struct value *b)
 {
-    return (is_number(a) && b->kind == VALUE_TEXT) || (a->kind == VALUE_TEXT && is_number(b));
+    return (value_is_number(a) && b->kind == VALUE_TEXT) ||
+           (a->kind == VALUE_TEXT && value_is_number(b));
 }
 
 static bool is_equality(enum function function)
@@ -90,7 +61,7 @@ cairn_code value_compare(struct evaluation *evaluation, const struct node *call,
                          struct value b, int *ret_order)
 {
     enum value_kind left = a.kind, right = b.kind;
-    if (a.kind == VALUE_TEXT && b.kind == VALUE_TEXT)
+    if (a.text && b.text)
         TRY(evaluation_charge(evaluation, a.len < b.len ? a.len : b.len));
     fill_missing(&a, &b);
     fill_missing(&b, &a);
@@ -104,7 +75,7 @@ cairn_code value_compare(struct evaluation *evaluation, const struct node *call,
     if (a.kind == VALUE_BOOL && is_order)
         return evaluation_refuse(evaluation, call, "cannot order booleans: \"%s\"",
                                  function_name(call->function));
-    *ret_order = is_number(&a)          ? order_numbers(&a, &b)
+    *ret_order = value_is_number(&a)    ? value_order_numbers(&a, &b)
                  : a.kind == VALUE_TEXT ? order_texts(&a, &b)
                                         : a.is_true - b.is_true;
     return CAIRN_OK;

@@ -29,7 +29,7 @@ enum value_kind {
     VALUE_MISSING, /* an absent field, or null */
     VALUE_BOOL,
     VALUE_INTEGER,
-    VALUE_REAL, /* never NaN; infinite only if a string is a number beyond every real */
+    VALUE_DECIMAL, /* any other number: its text */
     VALUE_TEXT,
     VALUE_OBJECT,
     VALUE_ARRAY,
@@ -39,7 +39,6 @@ struct value {
     enum value_kind kind;
     bool is_true;
     int64_t integer;
-    double real;
     const char *text; /* bytes, and how many: an escape may have made any of them */
     size_t len;
     const json_t *json; /* of an object or an array */
@@ -47,6 +46,12 @@ struct value {
 
 /* Makes a string that is a JSON number that number.  False: it is none, and stays as it was. */
 bool value_read_number(struct value *value);
+
+bool value_is_number(const struct value *value);
+int value_order_numbers(const struct value *a, const struct value *b); /* exactly */
+
+/* A number that may count elements: false, if it has a fraction; held within 64 bits. */
+bool value_whole(const struct value *value, int64_t *ret_whole);
 
 /* How an error names a number or a string: 5, 1.5, "many". */
 enum { VALUE_NAME_ROOM = 64 };

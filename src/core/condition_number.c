@@ -2,54 +2,62 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/json.h"
+#include "base/number.h"
 #include "core/condition_inside.h"
 
-#include <math.h>
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool is_digit(char c)
+bool value_is_number(const struct value *value)
 {
-    return c >= '0' && c <= '9';
-}
-
-/* JSON's reader allows white space around a number; a number has none. */
-static bool may_be_number(const struct value *text)
-{
-    return text->kind == VALUE_TEXT && text->len > 0 &&
-           (is_digit(text->text[0]) || text->text[0] == '-') &&
-           is_digit(text->text[text->len - 1]);
-}
-
-/* NULL: it is none, or *ret_is_large. */
-static json_t *read_number(const struct value *text, size_t flags, bool *ret_is_large)
-{
-    json_error_t why;
-    json_t *number = json_loadb(text->text, text->len, JSON_DECODE_ANY | flags, &why);
-    *ret_is_large = !number && json_error_code(&why) == json_error_numeric_overflow;
-    return number;
+    return value->kind == VALUE_INTEGER || value->kind == VALUE_DECIMAL;
 }
 
 bool value_read_number(struct value *value)
 {
-    bool is_large;
-    if (!may_be_number(value))
+    struct number number;
+    if (value->kind != VALUE_TEXT || !number_read(value->text, value->len, &number))
         return false;
-    json_t *number = read_number(value, 0, &is_large);
-    if (is_large) /* an integer beyond 64 bits is a real */
-        number = read_number(value, JSON_DECODE_INT_AS_REAL, &is_large);
-    if (!number && !is_large)
-        return false;
-    if (json_is_integer(number))
-        *value = (struct value){.kind = VALUE_INTEGER, .integer = json_integer_value(number)};
-    else if (number)
-        *value = (struct value){.kind = VALUE_REAL, .real = json_real_value(number)};
-    else /* beyond every real */
-        *value = (struct value){.kind = VALUE_REAL,
-                                .real = value->text[0] == '-' ? -INFINITY : INFINITY};
-    json_decref(number);
+    value->kind = VALUE_DECIMAL;
     return true;
+}
+
+/* `room` keeps the digits of an integer. */
+static struct number number_of(const struct value *value, char room[INT_TEXT])
+{
+    const char *text = value->text;
+    size_t len = value->len;
+    struct number number;
+    if (value->kind == VALUE_INTEGER) {
+        text = int_text(value->integer, room);
+        len = strlen(text);
+    }
+    bool is_read = number_read(text, len, &number);
+    assert(is_read);
+    (void)is_read;
+    return number;
+}
+
+int value_order_numbers(const struct value *a, const struct value *b)
+{
+    char left[INT_TEXT], right[INT_TEXT];
+    if (a->kind == VALUE_INTEGER && b->kind == VALUE_INTEGER)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    struct number one = number_of(a, left), other = number_of(b, right);
+    return number_compare(&one, &other);
+}
+
+bool value_whole(const struct value *value, int64_t *ret_whole)
+{
+    char room[INT_TEXT];
+    if (!value_is_number(value))
+        return false;
+    *ret_whole = value->integer;
+    if (value->kind == VALUE_INTEGER)
+        return true;
+    struct number number = number_of(value, room);
+    return number_whole(&number, ret_whole);
 }
 
 enum { NAMED_BYTES = 48 };
@@ -77,8 +85,10 @@ void value_name(const struct value *value, char ret_name[VALUE_NAME_ROOM])
 {
     if (value->kind == VALUE_INTEGER)
         snprintf(ret_name, VALUE_NAME_ROOM, "%lld", (long long)value->integer);
-    else if (value->kind == VALUE_REAL)
-        snprintf(ret_name, VALUE_NAME_ROOM, "%.15g", value->real);
+    else if (value->kind == VALUE_DECIMAL)
+        snprintf(ret_name, VALUE_NAME_ROOM, "%.*s%s",
+                 (int)(value->len < NAMED_BYTES ? value->len : NAMED_BYTES), value->text,
+                 value->len > NAMED_BYTES ? "..." : "");
     else
         name_text(value, ret_name, VALUE_NAME_ROOM);
 }

@@ -5,6 +5,7 @@
 #include "core/condition_inside.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +21,21 @@ cairn_code print_check(const struct printing *printing)
     return CAIRN_OK;
 }
 
-/* Up to here a double holds every whole number. */
-static bool is_whole(double real)
+/* As it came; sorted, the same text for the same value. */
+static void print_decimal(struct printing *printing, const struct value *value)
 {
-    static const double limit = 9007199254740992.0; /* 2^53 */
-    return real > -limit && real < limit && real == (double)(int64_t)real;
-}
-
-static void print_number(struct printing *printing, const struct value *value)
-{
-    struct json_out out = {.buf = printing->buf};
-    if (value->kind == VALUE_INTEGER)
-        json_int(&out, value->integer);
-    else if (printing->is_sorted && is_whole(value->real))
-        json_int(&out, (int64_t)value->real);
-    else
-        json_fraction(&out, value->real);
+    struct number number;
+    if (!printing->is_sorted || !number_read(value->text, value->len, &number)) {
+        buf_add(printing->buf, value->text, value->len);
+        return;
+    }
+    struct buf *buf = printing->buf;
+    size_t room = value->len + NUMBER_CANONICAL_ROOM;
+    char *at = buf_extend(buf, room);
+    if (!at)
+        return;
+    buf->len -= room - number_canonical(&number, at);
+    buf->text[buf->len] = '\0';
 }
 
 /* Escapes of an expression make any bytes; what comes from JSON is UTF-8. */
@@ -108,8 +108,10 @@ cairn_code print_json(struct printing *printing, const struct value *value, int 
         json_bool(&out, value->is_true);
         break;
     case VALUE_INTEGER:
-    case VALUE_REAL:
-        print_number(printing, value);
+        json_int(&out, value->integer);
+        break;
+    case VALUE_DECIMAL:
+        print_decimal(printing, value);
         break;
     case VALUE_TEXT:
         TRY(check_text(printing, value));

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -217,7 +218,7 @@ static cairn_code scan_global(struct scanner *scanner, struct token *token)
     return CAIRN_OK;
 }
 
-/* Numbers are written as in JSON, and read by its reader, which does not ask the locale. */
+/* Numbers are written as in JSON; their digits stay where they are. */
 static cairn_code scan_number(struct scanner *scanner, struct token *token)
 {
     const char *text = scanner->text;
@@ -231,22 +232,17 @@ static cairn_code scan_number(struct scanner *scanner, struct token *token)
              (text[end - 1] == 'e' || text[end - 1] == 'E'))))
         end++;
     token->len = end - token->at;
-    json_error_t why;
-    json_t *number = json_loadb(text + begin, end - begin, JSON_DECODE_ANY, &why);
-    if (!number) {
-        if (json_error_code(&why) == json_error_out_of_memory)
-            return fail_memory(scanner->reterr);
-        bool is_large = json_error_code(&why) == json_error_numeric_overflow;
+    struct number number;
+    bool is_read = number_read(text + begin, end - begin, &number);
+    if (!is_read || number_fit(&number))
         return scan_refuse(scanner, token->at, "\"%.*s\" is %s", scan_quotable(scanner, token),
-                           text + token->at, is_large ? "too large" : "not a number");
-    }
+                           text + token->at,
+                           !is_read                              ? "not a number"
+                           : number_fit(&number) == NUMBER_LARGE ? "too large"
+                                                                 : "too fine");
     token->kind = TOKEN_VALUE;
-    if (json_is_integer(number))
-        token->value =
-            (struct value){.kind = VALUE_INTEGER, .integer = json_integer_value(number)};
-    else
-        token->value = (struct value){.kind = VALUE_REAL, .real = json_real_value(number)};
-    json_decref(number);
+    token->value =
+        (struct value){.kind = VALUE_DECIMAL, .text = text + begin, .len = end - begin};
     scanner->at = end;
     return CAIRN_OK;
 }

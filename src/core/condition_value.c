@@ -15,7 +15,7 @@
 
 static const char *const kind_names[] = {
     [VALUE_MISSING] = "a missing field", [VALUE_BOOL] = "a boolean",
-    [VALUE_INTEGER] = "a number",        [VALUE_REAL] = "a number",
+    [VALUE_INTEGER] = "a number",        [VALUE_DECIMAL] = "a number",
     [VALUE_TEXT] = "a string",           [VALUE_OBJECT] = "an object",
     [VALUE_ARRAY] = "an array",
 };
@@ -39,8 +39,12 @@ static struct value value_of_text(const char *text)
 
 struct value value_of_json(const json_t *json)
 {
+    size_t len = 0;
+    const char *number = json_number_text(json, &len);
     if (!json)
         return (struct value){.kind = VALUE_MISSING};
+    if (number)
+        return (struct value){.kind = VALUE_DECIMAL, .text = number, .len = len};
     switch (json_typeof(json)) {
     case JSON_OBJECT:
         return (struct value){.kind = VALUE_OBJECT, .json = json};
@@ -52,8 +56,8 @@ struct value value_of_json(const json_t *json)
                               .len = json_string_length(json)};
     case JSON_INTEGER:
         return (struct value){.kind = VALUE_INTEGER, .integer = json_integer_value(json)};
-    case JSON_REAL:
-        return (struct value){.kind = VALUE_REAL, .real = json_real_value(json)};
+    case JSON_REAL: /* json_read() makes none */
+        break;
     case JSON_TRUE:
         return value_of_bool(true);
     case JSON_FALSE:

@@ -33,7 +33,7 @@
  * beyond an array's end.  What is missing is the zero of what it is compared with (0, "", false),
  * false by itself, "" or empty as an argument, and null as a value.
  *
- * Numbers compare exactly, whatever their type; strings compare byte by byte.  A string that is a
+ * Numbers compare as decimals, exactly; strings compare byte by byte.  A string that is a
  * JSON number compares with a number as that number; any other string is not equal to a number,
  * and has no order with it.  Booleans are equal or not, but have no order.  Objects and arrays
  * cannot be compared, nor values of any other two types.

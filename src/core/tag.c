@@ -47,7 +47,7 @@ static cairn_code check_tree(json_t *tree, cairn_error *reterr)
     json_object_foreach(tree, name, value)
     {
         TRY(check_name(name, reterr));
-        TRY(check_value(name, json_string_value(value), reterr));
+        TRY(check_value(name, json_is_text(value) ? json_string_value(value) : NULL, reterr));
     }
     return CAIRN_OK;
 }

@@ -210,7 +210,7 @@ static cairn_code walk_value(struct walk *walk, const json_t *json, int depth)
         return walk_object(walk, json, depth);
     if (json_is_array(json))
         return walk_array(walk, json, depth);
-    if (json_is_string(json))
+    if (json_is_text(json))
         return walk_string(walk, json_string_value(json), json_string_length(json), depth);
     if (!walk->buf)
         return CAIRN_OK;

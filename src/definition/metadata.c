@@ -36,13 +36,11 @@ static void write_scalar(struct writing *writing, const struct node *node)
     case SCALAR_INT:
         if (node_int(node, &number))
             json_int(&writing->out, number);
-        else
+        else if (!node_decimal(node, &writing->out))
             refuse(writing, node, "has a number that is too large; write it as text");
         break;
     case SCALAR_FLOAT:
-        if (node_float(node, &fraction))
-            json_fraction(&writing->out, fraction);
-        else
+        if (!node_float(node, &fraction) || !node_decimal(node, &writing->out))
             refuse(writing, node, "has a number that JSON cannot hold; write it as text");
         break;
     case SCALAR_TEXT:

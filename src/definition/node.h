@@ -42,8 +42,11 @@ const struct node *node_find(const struct node *map, const char *key);
 const struct node **node_sort_keys(const struct node *map);
 
 bool node_bool(const struct node *scalar);
-bool node_int(const struct node *scalar, int64_t *ret_value);  /* false: beyond 64 bits */
-bool node_float(const struct node *scalar, double *ret_value); /* false: beyond a double */
+bool node_int(const struct node *scalar, int64_t *ret_value); /* false: beyond 64 bits */
+struct json_out;
+bool node_decimal(const struct node *scalar, struct json_out *out); /* written as JSON, exactly;
+                                                                      * false: it cannot be */
+bool node_float(const struct node *scalar, double *ret_value);      /* false: beyond a double */
 
 enum scalar_kind scalar_kind_of(const char *text); /* of a word without quotes */
 

@@ -5,6 +5,7 @@
  * "yes", "no", "on" and "off" are text, as in YAML 1.2.
  */
 #include "base/json.h"
+#include "base/number.h"
 #include "definition/node.h"
 
 #include <errno.h>
@@ -91,6 +92,52 @@ bool node_int(const struct node *scalar, int64_t *ret_value)
 bool node_float(const struct node *scalar, double *ret_value)
 {
     return fraction_read(scalar->text, ret_value);
+}
+
+/* The number as JSON writes it: YAML allows a plus, zeros before it, and a point with nothing on one side. */
+static void add_json_number(const char *text, struct buf *buf)
+{
+    if (*text == '-')
+        buf_char(buf, '-');
+    text = skip_sign(text);
+    while (*text == '0' && strchr(DIGITS, text[1]) && text[1])
+        text++;
+    if (*text == '.')
+        buf_char(buf, '0');
+    size_t whole = strspn(text, DIGITS);
+    buf_add(buf, text, whole);
+    text += whole;
+    if (*text == '.' && text[1] && strchr(DIGITS, text[1]))
+        buf_char(buf, '.');
+    buf_str(buf, *text == '.' ? text + 1 : text);
+}
+
+/* Doubles are written as ever, so that what a file means stays the same text; a number that none of them
+ * is has its own digits. */
+bool node_decimal(const struct node *scalar, struct json_out *out)
+{
+    struct buf given = {0}, shortest = {0}, made = {0};
+    struct number number, other;
+    double fraction;
+    add_json_number(scalar->text, &given);
+    bool is_good = !buf_failed(&given) && number_read(buf_text(&given), given.len, &number) &&
+                   number_fit(&number) == NUMBER_FITS;
+    if (is_good && fraction_read(buf_text(&given), &fraction))
+        json_fraction(&(struct json_out){.buf = &shortest}, fraction);
+    bool is_double = scalar->scalar == SCALAR_FLOAT && is_good &&
+                     number_read(buf_text(&shortest), shortest.len, &other) &&
+                     number_compare(&number, &other) == 0;
+    char *room = is_good ? buf_extend(&made, given.len + NUMBER_CANONICAL_ROOM) : NULL;
+    if (is_double)
+        json_raw(out, buf_text(&shortest));
+    else if (room)
+        json_rawn(out, room, number_canonical(&number, room));
+    else
+        is_good = false;
+    buf_done(&given);
+    buf_done(&shortest);
+    buf_done(&made);
+    return is_good;
 }
 
 const char *node_words(const struct node *node)

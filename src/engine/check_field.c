@@ -95,11 +95,8 @@ cairn_code check_size(struct check *check, const char *field, size_t len)
 
 cairn_code check_json(struct check *check, const char *field, const char *text)
 {
-    if (!text)
-        return CAIRN_OK;
-    size_t len = strlen(text);
-    TRY(check_size(check, field, len));
-    return json_check(text, len, field, check->error);
+    size_t max = check->limits->max_payload;
+    return text ? json_check_max(text, strlen(text), field, max, check->error) : CAIRN_OK;
 }
 
 cairn_code check_entries(struct check *check, const char *field, size_t count, size_t most)

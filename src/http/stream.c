@@ -77,7 +77,7 @@ json_t *stream_ask(struct stream *stream, const char *target)
     if (!response)
         return NULL;
     const char *body = cairn_response_body(response, &len);
-    json_t *answer = json_loadb(body, len, 0, NULL);
+    json_t *answer = json_tree(body, len);
     cairn_response_free(response);
     return answer;
 }
@@ -153,13 +153,14 @@ static bool find_present(struct stream *stream)
 /* "id", "event" and "data", each in one line. */
 static void write_event(const struct seen_event *event, struct buf *text)
 {
-    json_t *whole = json_loadb(event->text.text, event->text.len, 0, NULL);
-    char *data = json_dumps(whole, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    if (data && event->type[0] && !strpbrk(event->type, "\r\n"))
-        buf_printf(text, "id: %" PRId64 "\nevent: %s\ndata: %s\n\n", event->id, event->type,
-                   data);
-    free(data);
-    json_decref(whole);
+    if (!event->type[0] || strpbrk(event->type, "\r\n"))
+        return;
+    buf_printf(text, "id: %" PRId64 "\nevent: %s\ndata: ", event->id, event->type);
+    size_t room = event->text.len;
+    char *data = buf_extend(text, room);
+    if (data)
+        text->len -= room - json_compact(event->text.text, room, data);
+    buf_str(text, "\n\n");
 }
 
 void client_give(struct stream_client *client, const char *text, size_t len)

@@ -34,22 +34,10 @@ cairn_code passage_check_key(struct cairn_passage *passage, const char *key)
     return CAIRN_OK;
 }
 
-static cairn_code check_size(struct cairn_passage *passage, const char *text, const char *what)
-{
-    size_t len = strlen(text);
-    if (len <= passage->max_payload)
-        return CAIRN_OK;
-    fail(&passage->last, CAIRN_E_TOO_LARGE, "%s is too large", what);
-    return fail_detail(&passage->last, CAIRN_E_TOO_LARGE, "%zu bytes, %zu are allowed", len,
-                       passage->max_payload);
-}
-
 cairn_code passage_check_json(struct cairn_passage *passage, const char *text, const char *what)
 {
-    if (!text)
-        return CAIRN_OK;
-    TRY(check_size(passage, text, what));
-    return json_check(text, strlen(text), what, &passage->last);
+    return text ? json_check_max(text, strlen(text), what, passage->max_payload, &passage->last)
+                : CAIRN_OK;
 }
 
 static cairn_code check_jitter(struct cairn_passage *passage, double jitter)
@@ -292,24 +280,28 @@ cairn_code cairn_passage_begin_step(cairn_passage *passage, const cairn_step_opt
 
 /* ---- ending -------------------------------------------------------------------------------- */
 
+/* Why a value of a call cannot be kept, or NULL. */
+static const char *excess_of(struct cairn_passage *passage, const char *what, const char *text)
+{
+    cairn_error why = {0};
+    size_t max = passage->max_payload;
+    if (!text || json_check_max(text, strlen(text), what, max, &why) != CAIRN_E_TOO_LARGE)
+        return NULL;
+    const char *told = arena_printf(&passage->arena, "%s: %s", why.message, why.detail);
+    return told ? told : "output is too large";
+}
+
 /* Why the output or an event of a call cannot be kept, or NULL. */
 static const char *find_excess(struct cairn_passage *passage, const struct cairn_work *work)
 {
-    const char *text = NULL;
-    size_t max = passage->max_payload, len = work->output ? strlen(work->output) : 0;
-    if (len > max)
-        text = arena_printf(&passage->arena, "output is too large: %zu bytes, %zu are allowed",
-                            len, max);
-    for (size_t i = 0; i < work->outbound.count && len <= max; i++) {
+    char what[100];
+    const char *excess = excess_of(passage, "output", work->output);
+    for (size_t i = 0; i < work->outbound.count && !excess; i++) {
         const cairn_outbound *event = &work->outbound.items[i];
-        len = event->payload ? strlen(event->payload) : 0;
-        if (len > max)
-            text = arena_printf(&passage->arena,
-                                "payload of event \"%.60s\" is too large: %zu bytes, %zu are "
-                                "allowed",
-                                event->event, len, max);
+        snprintf(what, sizeof what, "payload of event \"%.60s\"", event->event);
+        excess = excess_of(passage, what, event->payload);
     }
-    return len > max && !text ? "output is too large" : text;
+    return excess;
 }
 
 /* Why a call did not complete, or NULL; *outcome becomes the failure that it is. */

@@ -31,10 +31,10 @@ TEST(a_functions_task_brings_what_is_remembered)
     CHECK_INT(json_object_size(part(&caller, "tasks.0")), 24);
 
     call_for(&caller, 201, "POST", about(&passage, "/signal"),
-             "{\"event\":\"paid\",\"id\":\"s1\",\"payload\":{\"a\": 0.1}}");
+             "{\"event\":\"paid\",\"id\":\"s1\",\"payload\":{\"a\":0.1}}");
     commit_for(&caller, 200, &passage, "suspend",
                ",\"steps\":[" STEP("1", "a", "task", "completed",
-                                   ",\"input\":[1],\"output\":{\"b\": 0.1}") "]");
+                                   ",\"input\":[1],\"output\":{\"b\":0.1}") "]");
     claim_passage(&caller);
     CHECK_INT(int_at(&caller, "tasks.0.places"), 2);
     CHECK_INT(json_array_size(part(&caller, "tasks.0.steps")), 1);
@@ -42,11 +42,11 @@ TEST(a_functions_task_brings_what_is_remembered)
     CHECK_STR(text_at(&caller, "tasks.0.steps.0.name"), "a");
     CHECK_STR(text_at(&caller, "tasks.0.steps.0.kind"), "task");
     CHECK_STR(text_at(&caller, "tasks.0.steps.0.status"), "completed");
-    CHECK(strstr(caller.text, "\"output\":{\"b\": 0.1}"), "%s", caller.text);
+    CHECK(strstr(caller.text, "\"output\":{\"b\":0.1}"), "%s", caller.text);
     CHECK_INT(json_array_size(part(&caller, "tasks.0.events")), 1);
     CHECK_STR(text_at(&caller, "tasks.0.events.0.id"), "s1");
     CHECK_STR(text_at(&caller, "tasks.0.events.0.event"), "paid");
-    CHECK(strstr(caller.text, "\"payload\":{\"a\": 0.1}"), "%s", caller.text);
+    CHECK(strstr(caller.text, "\"payload\":{\"a\":0.1}"), "%s", caller.text);
     CHECK_STR(text_at(&caller, "tasks.0.events.0.received_at"), "2027-01-15T08:00:00.000Z");
     caller_close(&caller);
 }
@@ -529,7 +529,7 @@ TEST(logs_come_in_order_and_in_pages)
     struct passage passage = begin_passage(&caller);
     commit_for(&caller, 200, &passage, "go_on",
                ",\"logs\":[{\"level\":\"debug\",\"message\":\"one\"},"
-               "{\"level\":\"info\",\"message\":\"two\",\"data\":{\"a\": 0.1},\"step\":\"s#2\","
+               "{\"level\":\"info\",\"message\":\"two\",\"data\":{\"a\":0.1},\"step\":\"s#2\","
                "\"attempt\":3}]");
     commit_for(&caller, 200, &passage, "complete",
                ",\"logs\":[{\"level\":\"warn\",\"message\":\"three\",\"data\":null},"
@@ -543,7 +543,7 @@ TEST(logs_come_in_order_and_in_pages)
     CHECK(!text_at(&caller, "items.0.step"), "%s", caller.text);
     CHECK_INT(int_at(&caller, "items.0.attempt"), 0);
     CHECK_STR(text_at(&caller, "items.0.at"), "2027-01-15T08:00:00.000Z");
-    CHECK(strstr(caller.text, "\"data\":{\"a\": 0.1}"), "%s", caller.text);
+    CHECK(strstr(caller.text, "\"data\":{\"a\":0.1}"), "%s", caller.text);
     CHECK_STR(text_at(&caller, "items.1.step"), "s#2");
     CHECK_INT(int_at(&caller, "items.1.attempt"), 3);
     char rest[80];

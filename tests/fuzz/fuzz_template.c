@@ -11,6 +11,7 @@
 #include "core/template.h"
 #include "fuzz.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { ROOM = 4096 };
@@ -45,7 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     MUST(template_make(template, &scope, ROOM, &arena, &second, &again) == code);
     MUST(code || strcmp(first, second) == 0);
     MUST(code || strlen(first) <= ROOM);
-    MUST(code || !json_check(first, strlen(first), "the result", &error));
+    /* A number that only plain SQL can have stored is handed on as it is. */
+    bool is_storable = !json_check(template, strlen(template), "template", &again) &&
+                       (!data || !json_check(data, strlen(data), "data", &again));
+    MUST(code || !is_storable || !json_check(first, strlen(first), "the result", &error));
     arena_done(&arena);
     free(template);
     return 0;

@@ -197,7 +197,7 @@ static cairn_outcome end_as_told(cairn_work *work, void *arg)
     (void)arg;
     const char *input = cairn_work_task(work)->input;
     if (strstr(input, "complete")) {
-        cairn_work_set_output(work, "{\"sum\": 42}");
+        cairn_work_set_output(work, "{\"sum\":42}");
         return CAIRN_COMPLETE;
     }
     cairn_work_set_error(work, "boom");
@@ -328,7 +328,7 @@ TEST(a_handler_is_given_the_whole_task)
     cairn_enqueued enqueued;
     cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
     spec.type = "billing.invoice.v1";
-    spec.payload = "[0.1, \"\\u00e9\"]";
+    spec.payload = "[0.1,\"\\u00e9\"]";
     spec.key = "order:17";
     spec.max_attempts = 5;
     CHECK_OK(cairn_enqueue(world.engine, &spec, 1, &enqueued, &error));
@@ -339,7 +339,7 @@ TEST(a_handler_is_given_the_whole_task)
     CHECK_STR(notes.id, enqueued.id);
     CHECK_STR(notes.kind, "job");
     CHECK_STR(notes.type, "billing.invoice.v1");
-    CHECK(strncmp(notes.input, "[0.1, \"", 7) == 0, "input is %s", notes.input);
+    CHECK(strncmp(notes.input, "[0.1,\"", 6) == 0, "input is %s", notes.input);
     CHECK_STR(notes.key, "order:17");
     CHECK_INT(notes.attempt, 1);
     CHECK_INT(notes.max_attempts, 5);
@@ -361,7 +361,7 @@ TEST(each_outcome_ends_the_call_as_it_says)
 
     cairn_page *jobs = get(&world, complete.id);
     CHECK_STR(cairn_page_job(jobs, 0)->status, "succeeded");
-    CHECK_STR(cairn_page_job(jobs, 0)->result, "{\"sum\": 42}");
+    CHECK_STR(cairn_page_job(jobs, 0)->result, "{\"sum\":42}");
     cairn_page_free(jobs);
 
     jobs = get(&world, fails.id);

@@ -130,8 +130,7 @@ TEST(what_is_malformed_is_refused_with_its_column)
         {"{{ eq .a +-5 }}", "unexpected \"+\" at column 10"},
         {"{{ eq .a - 5 }}", "unexpected \"-\" at column 10"},
         {"{{ eq .a 5-3 }}", "white space is missing at column 11"},
-        {"{{ eq .a 9223372036854775808 }}",
-         "\"9223372036854775808\" is too large at column 10"},
+        {"{{ eq .a 1e-20000 }}", "\"1e-20000\" is too fine at column 10"},
         {"{{ eq .a 1e400 }}", "\"1e400\" is too large at column 10"},
         /* strings */
         {"{{ eq .a \"x }}", "the string has no end: it begins at column 10"},
@@ -418,7 +417,7 @@ TEST(when_memory_runs_out_that_is_said)
         mem_fail_after(allowed);
         cairn_code code = evaluate(text, "{\"a\":\"x\"}", "", "", &is_true, &error);
         mem_fail_after(-1);
-        CHECK_INT(checked, code);
+        CHECK(!checked || code, "%s", error.message); /* the data need memory, too */
         if (!code)
             break;
         was_refused = true;

@@ -151,7 +151,7 @@ static const struct bad bad_files[] = {
      "step \"a\": compensation: max_attempts must be 1, since idempotent: false allows one "
      "call"},
     {STEP "    metadata: [1]\n", 5, 15, "step \"a\": metadata must be a mapping, not a list"},
-    {STEP "    metadata: {n: 9223372036854775808}\n", 5, 19,
+    {STEP "    metadata: {n: 0xFFFFFFFFFFFFFFFFF}\n", 5, 19,
      "step \"a\": metadata has a number that is too large; write it as text"},
     {STEP "    metadata: {n: .inf}\n", 5, 19,
      "step \"a\": metadata has a number that JSON cannot hold; write it as text"},

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import typing
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
@@ -16,7 +15,7 @@ from cairn._rows import decode_value
 from cairn._task import Task, enter_task
 from cairn._tell import tell_failure
 from cairn._types import Signature, TaskType, Undo
-from cairn._words import to_ms
+from cairn._words import read_json, to_ms
 
 if TYPE_CHECKING:
     from cairn._codec import Codec
@@ -28,7 +27,7 @@ def decode_payload(codec: "Codec", raw: RawTask, type: Any) -> Any:
     is_undo = type is Undo or typing.get_origin(type) is Undo
     if not is_undo and raw.kind != "compensation":
         return codec.decode(raw.input.decode(), type)
-    given = json.loads(raw.input)
+    given = read_json(raw.input)
     if not isinstance(given, dict) or not {"input", "output"} <= set(typing.cast(Dict[str, Any], given)):
         raise errors.BadPayload(f"a compensation gets input and output; this task is a {raw.kind}")
     taken = typing.cast(Dict[str, Any], given)

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Protocol
 
 from cairn._decode import convert, pydantic_adapter
 from cairn._errors import BadPayload
-from cairn._words import loaded
+from cairn._words import loaded, read_json
 
 
 class Codec(Protocol):
@@ -59,8 +59,10 @@ def _from_list(value: Any) -> List[Any]:
 
 
 def _from_int(value: int) -> int:
-    if not -(1 << 63) <= value < 1 << 63:
-        raise _refuse(value, "integers have at most 64 bits")
+    try:
+        float(value)
+    except OverflowError:
+        raise BadPayload("cannot encode an integer that no double can hold: send it as a text") from None
     return value
 
 
@@ -162,7 +164,7 @@ class JsonCodec:
         cairn.errors.BadPayload: [0]: expected int, got text
         """
         try:
-            value = json.loads(text)
+            value = read_json(text)
         except (ValueError, RecursionError) as error:
             raise BadPayload(f"not JSON: {error}") from None
         return convert(value, type)

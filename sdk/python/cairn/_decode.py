@@ -19,11 +19,11 @@ import typing
 from typing import Any, Callable, Dict, List, Literal, Optional, Tuple, TypeVar, Union
 
 from cairn._errors import BadPayload
-from cairn._words import loaded, to_datetime
+from cairn._words import Whole, loaded, to_datetime
 
 Converter = Optional[Callable[[Any], Any]]
 
-_KINDS = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list",
+_KINDS = {type(None): "null", bool: "true or false", int: "a number", float: "a number", Whole: "a number", str: "text", list: "a list",
           dict: "an object"}
 _UNION_TYPES: Tuple[Any, ...] = (Union, getattr(types, "UnionType", Union))
 
@@ -150,6 +150,8 @@ def _to_bool(value: Any) -> bool:
 def _to_int(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
+    if isinstance(value, Whole):
+        return value.exact
     if isinstance(value, float) and value.is_integer():  # JSON has one kind of number: 1e3 is 1000
         return int(value)
     raise _expected("int", value)

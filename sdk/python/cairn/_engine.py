@@ -25,7 +25,7 @@ from cairn._rows import (
     decode_value, read_row,
 )
 from cairn._types import FunctionType, JobSpec, TaskType, result_type
-from cairn._words import UNSET, Duration, Json, OnExisting, Time, Unset, from_time, to_ms, to_time, to_us
+from cairn._words import UNSET, Duration, Json, OnExisting, Time, Unset, from_time, read_json, to_ms, to_time, to_us
 from cairn._workflow import Backoff
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Engine:
         text = None if isinstance(body, Unset) else json.dumps(body, ensure_ascii=False).encode()
         status, answer = self.native.call(method, target, text)
         try:
-            return status, json.loads(answer) if answer else None
+            return status, read_json(answer) if answer else None
         except ValueError:
             return status, answer.decode(errors="replace")
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 from cairn import errors
 from cairn._codec import Codec
-from cairn._words import UNSET, Duration, Json, Time, Unset, to_ms, to_time
+from cairn._words import UNSET, Duration, Json, Time, Unset, read_json, to_ms, to_time
 
 PAGE = 100
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -74,7 +74,7 @@ def read(status: int, answer: bytes) -> Json:
     """The JSON of an answer; raises what it says."""
     if status >= 400:
         raise error_of(status, answer)
-    return json.loads(answer) if answer else None
+    return read_json(answer) if answer else None
 
 
 class When:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextvars
-import json
 import logging
 import threading
 from datetime import datetime
@@ -14,7 +13,7 @@ from cairn import errors
 from cairn._loops import refuse_on_loop
 from cairn._rows import Signal, decode_value
 from cairn._request import target
-from cairn._words import Duration, Json, from_us, to_seconds
+from cairn._words import Duration, Json, from_us, read_json, to_seconds
 
 if TYPE_CHECKING:
     from cairn._codec import Codec
@@ -133,7 +132,7 @@ class Task:
     @property
     def metadata(self) -> Optional[Dict[str, Any]]:
         """What was given to ``enqueue``, ``start`` or the step; None if nothing was."""
-        return json.loads(self._raw.metadata) if self._raw.metadata else None
+        return read_json(self._raw.metadata) if self._raw.metadata else None
 
     @property
     def reason(self) -> Optional[str]:
@@ -145,7 +144,7 @@ class Task:
         """The signal that ended the wait before this call."""
         if not self._raw.signal:
             return None
-        found = json.loads(self._raw.signal)
+        found = read_json(self._raw.signal)
         if not found:
             return None
         return Signal(found.get("id"), found["event"], decode_value(self._codec, found.get("payload"), Any))

@@ -4,13 +4,55 @@
 from __future__ import annotations
 
 import enum
+import json
+import math
 import re
 import sys
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, Optional, Union
 
 Json = Any
-"""What ``json.loads`` gives."""
+"""What ``read_json`` gives."""
+
+
+class Whole(float):
+    """A whole number that was written with an exponent, such as 1e23: the nearest float, which knows the integer."""
+
+    __slots__ = ("exact",)
+    exact: int
+
+
+def _exact_of(text: str) -> Optional[int]:
+    """The integer that a text such as "6.02e23" means; None: it has a fraction."""
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, part = mantissa.partition(".")
+    shift = int(exponent or 0) - len(part)
+    return int(whole + part) * 10 ** shift if shift >= 0 else None
+
+
+def _to_real(text: str) -> Union[int, float]:
+    value = float(text)
+    if -1e19 < value < 1e19 or math.isinf(value):
+        return value
+    exact = _exact_of(text)
+    if exact is None or exact == value:
+        return value
+    if exact != _exact_of(repr(value)):
+        return exact  # no float has so many digits
+    whole = Whole(value)
+    whole.exact = exact
+    return whole
+
+
+def read_json(text: Union[str, bytes]) -> Any:
+    """The value of a JSON text.  Integers have any length; so has a whole number with an exponent and more digits
+    than a float keeps, since PostgreSQL's store writes long integers so.
+
+    >>> read_json('[12345678901234567890, 1e3, 6.02e23, 1.2345678901234567890123e30]')
+    [12345678901234567890, 1000.0, 6.02e+23, 1234567890123456789012300000000]
+    """
+    return json.loads(text, parse_float=_to_real)
+
 
 Duration = Union[int, float, str, timedelta]
 """Numbers are seconds; texts are as in workflow files: "250ms", "30s", "10m", "24h", "3d"."""

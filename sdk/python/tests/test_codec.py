@@ -73,6 +73,7 @@ def both_ways(value: Any, annotation: Any) -> Any:
 
 @pytest.mark.parametrize("value, text", [
     (None, "null"), (True, "true"), (0, "0"), (2**63 - 1, "9223372036854775807"), (-2**63, "-9223372036854775808"),
+    (2**64, "18446744073709551616"), (-10**30, "-1" + "0" * 30),
     (1.5, "1.5"), ("é\"", '"é\\""'), ([], "[]"), ((1, 2), "[1,2]"), ({"a": {}}, '{"a":{}}'),
     (Colour.RED, '"red"'), (Level.LOW, "1"), (Decimal("1.10"), '"1.10"'), (dt.date(2030, 1, 31), '"2030-01-31"'),
     (dt.datetime(2030, 1, 31, tzinfo=UTC), '"2030-01-31T00:00:00Z"'),
@@ -87,7 +88,7 @@ def test_encode(value, text):
 
 
 @pytest.mark.parametrize("value", [
-    float("nan"), float("inf"), -float("inf"), 2**63, -2**63 - 1, b"bytes", {1: "a"}, {None: 1}, {"s": {1, 2}}, object(),
+    float("nan"), float("inf"), -float("inf"), 2**1024, -10**309, b"bytes", {1: "a"}, {None: 1}, {"s": {1, 2}}, object(),
     Item, dt.datetime(2030, 1, 1), "\ud800", [float("nan")]])
 def test_what_has_no_json(value):
     with pytest.raises(BadPayload):
@@ -124,6 +125,9 @@ def test_unions_as_bars():
 
 
 @pytest.mark.parametrize("text, annotation, value", [
+    ("12345678901234567890", Any, 12345678901234567890), ("1e30", int, 10**30), ("1e20", Any, 1e20),
+    ("1.2345678901234567890123e30", Any, 1234567890123456789012300000000), ("0.10", Any, 0.1), ("6.02e23", float, 6.02e23),
+    ('{"a":[1e23]}', Dict[str, List[int]], {"a": [10**23]}), ("1e400", Any, float("inf")),
     ("1e3", int, 1000), ("1", float, 1.0), ("1", Union[float, int], 1), ("1.0", Union[int, float], 1.0),
     ("1", Decimal, Decimal(1)), ("[1]", Tuple[int, ...], (1,)), ('{"x":1,"y":2,"z":3}', Point, {"x": 1, "y": 2, "z": 3}),
     ('{"name":"pen","price":2,"gone":true}', Item, Item("pen", Decimal(2))), ("[1]", typing.Set[int], {1}),
@@ -188,3 +192,9 @@ def test_large_and_deep_payloads():
     for _ in range(60):
         deep = [deep]
     assert DEFAULT.decode(DEFAULT.encode(deep), Any) == deep
+
+
+def test_a_number_with_an_exponent_is_a_float_that_equals_what_was_sent():
+    for value in (6.02e23, 1e23, 1e308, -5e300):
+        back = both_ways(value, Any)
+        assert isinstance(back, float) and back == value and both_ways(back, Any) == value

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/error.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
@@ -27,6 +28,21 @@ const char *value_text(struct postgres_reader *reader, int column)
     char *copy = arena_strndup(reader->arena, text, len);
     if (!copy)
         reader->failed = true;
+    return copy;
+}
+
+/* jsonb writes blanks, and numbers without exponents; what is handed on has neither. */
+static const char *value_json(struct postgres_reader *reader, int column)
+{
+    if (PQgetisnull(reader->result, reader->row, column))
+        return NULL;
+    size_t len = (size_t)PQgetlength(reader->result, reader->row, column);
+    char *copy = arena_alloc(reader->arena, len + 1);
+    if (!copy) {
+        reader->failed = true;
+        return NULL;
+    }
+    copy[json_normal(PQgetvalue(reader->result, reader->row, column), len, copy)] = '\0';
     return copy;
 }
 
@@ -75,8 +91,10 @@ static void read_member(struct postgres_reader *reader, int at, const struct col
     case CODE_COLUMN:
         member_set_text(column, row, PQgetvalue(reader->result, reader->row, at));
         break;
-    case TEXT_COLUMN:
     case JSON_COLUMN:
+        member_set_text(column, row, value_json(reader, at));
+        break;
+    case TEXT_COLUMN:
     case EXACTJSON_COLUMN:
     case UUID_COLUMN:
         member_set_text(column, row, value_text(reader, at));
