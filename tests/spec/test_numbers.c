@@ -284,6 +284,29 @@ TEST(conditions_compare_numbers_as_decimals)
     wf_close(&fw);
 }
 
+/* ---- the order of members ------------------------------------------------------------------- */
+
+TEST(objects_of_our_own_have_their_members_in_the_order_of_the_description)
+{
+    static const char *const members[] = {
+        "\"step\":", "\"message\":", "\"attempt\":", "\"at\":"};
+    struct flow_world fw;
+    begin_with(&fw, FLOW("{step: a, max_attempts: 1}"), "{}");
+    struct task a = wf_take_step(&fw, "a");
+    CHECK_DONE(&fw.world, wf_report(&fw, &a, CAIRN_DEAD, "no good"));
+    const char *error = wf_instance(&fw)->last_error, *at = error;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        at = at ? strstr(at, members[i]) : NULL;
+        CHECK(at, "%s is not in its place: %s", members[i], error);
+    }
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    spec.type = "t";
+    spec.retry = "{\"backoff\":\"fixed\",\"base_ms\":10,\"max_ms\":20,\"jitter\":0.5}";
+    cairn_enqueued job = world_add_spec(&fw.world, &spec);
+    CHECK_STR(world_job(&fw.world, job.id)->retry, spec.retry);
+    wf_close(&fw);
+}
+
 /* ---- plain SQL ------------------------------------------------------------------------------ */
 
 TEST(what_plain_sql_stores_can_be_listed_shown_claimed_and_reported)
@@ -309,6 +332,27 @@ TEST(what_plain_sql_stores_can_be_listed_shown_claimed_and_reported)
         cairn_code code = world_report(&fw.world, &held, CAIRN_COMPLETE,
                                        is_storable ? held.input : "\"done\"");
         CHECK_DONE(&fw.world, code);
+    }
+    wf_close(&fw);
+}
+
+TEST(plain_sql_stores_nothing_that_is_longer_than_an_answer)
+{
+    static const char *const columns[] = {"payload", "result", "metadata"};
+    struct flow_world fw;
+    long long count = -1;
+    wf_open(&fw);
+    for (size_t i = 0; i < 3 && strcmp(scratch_kind(), "postgres") == 0; i++) {
+        char sql[600];
+        snprintf(sql, sizeof sql,
+                 "DO $$ BEGIN INSERT INTO {workflow_run} (type, %s) VALUES ('big.v1', "
+                 "jsonb_build_object('a', ('[' || repeat('1e308,', 60000) || '1]')::jsonb)); "
+                 "RAISE 'it was taken'; EXCEPTION WHEN program_limit_exceeded THEN "
+                 "IF SQLERRM NOT LIKE '%s is longer%%' THEN RAISE; END IF; END $$",
+                 columns[i], columns[i]);
+        wf_sql(&fw, sql, NULL);
+        wf_sql(&fw, "SELECT count(*) FROM {workflow_run}", &count);
+        CHECK_INT(count, 0);
     }
     wf_close(&fw);
 }

@@ -52,8 +52,10 @@ static const struct {
     {CAIRN_E_READ_ONLY, "the database is read-only"},
 };
 
-static const char *reason_of(cairn_code code)
+static const char *reason_of(cairn_code code, const char *state)
 {
+    if (state && strcmp(state, "57014") == 0)
+        return "the database did not answer in time";
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (reasons[i].code == code)
             return reasons[i].text;
@@ -80,7 +82,7 @@ cairn_code postgres_refused(PGconn *conn, const PGresult *result, const char *do
     if (is_lost && code == CAIRN_E_STORE)
         code = CAIRN_E_UNREACHABLE;
 
-    fail(reterr, code, "could not %s: %s", doing, reason_of(code));
+    fail(reterr, code, "could not %s: %s", doing, reason_of(code, state));
     if (!words)
         words = PQerrorMessage(conn);
     if (state)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/scan.h"
 #include "store/postgres/postgres.h"
 
 #include <assert.h>
@@ -31,6 +32,59 @@ const char *value_text(struct postgres_reader *reader, int column)
     return copy;
 }
 
+/* jsonb sorts members by the length of their names; objects of our own have an order. */
+static const struct own_object {
+    const char *column;
+    const char *members[5];
+} own_objects[] = {
+    {"last_error", {"step", "message", "attempt", "at"}},
+    {"undo_error", {"step", "message", "attempt", "at"}},
+    {"signal", {"id", "event", "payload"}},
+    {"retry", {"backoff", "base_ms", "max_ms", "jitter"}},
+};
+
+static const struct own_object *own_object(const char *column)
+{
+    for (size_t i = 0; i < sizeof own_objects / sizeof *own_objects; i++)
+        if (strcmp(own_objects[i].column, column) == 0)
+            return &own_objects[i];
+    return NULL;
+}
+
+static bool is_own_member(const struct own_object *own, struct slice name)
+{
+    for (const char *const *member = own->members; *member; member++)
+        if (slice_is(name, *member))
+            return true;
+    return false;
+}
+
+/* The same object with its members in their order; anything else, and an object that has other members
+ * as well, as it is. */
+static const char *put_in_order(struct postgres_reader *reader, const struct own_object *own,
+                                const char *json)
+{
+    struct slice object, name, value;
+    struct scan scan;
+    struct buf buf = {0};
+    struct json_out out = {.buf = &buf};
+    if (!json || !scan_text(json, strlen(json), &object) || !scan_object(object, &scan))
+        return json;
+    while (scan_member(&scan, &name, &value))
+        if (!is_own_member(own, name))
+            return json;
+    json_open(&out, '{');
+    for (const char *const *member = own->members; *member; member++) {
+        value = scan_find(object, *member);
+        if (value.len)
+            json_rawn(json_key(&out, *member), value.text, value.len);
+    }
+    json_close(&out, '}');
+    const char *made = buf_keep(&buf, reader->arena);
+    reader->failed |= !made;
+    return made;
+}
+
 /* jsonb writes blanks, and numbers without exponents; what is handed on has neither. */
 static const char *value_json(struct postgres_reader *reader, int column)
 {
@@ -44,6 +98,13 @@ static const char *value_json(struct postgres_reader *reader, int column)
     }
     copy[json_normal(PQgetvalue(reader->result, reader->row, column), len, copy)] = '\0';
     return copy;
+}
+
+static const char *value_of_column(struct postgres_reader *reader, int at, const char *column)
+{
+    const char *json = value_json(reader, at);
+    const struct own_object *own = json ? own_object(column) : NULL;
+    return own ? put_in_order(reader, own, json) : json;
 }
 
 int64_t value_int(struct postgres_reader *reader, int column)
@@ -92,7 +153,7 @@ static void read_member(struct postgres_reader *reader, int at, const struct col
         member_set_text(column, row, PQgetvalue(reader->result, reader->row, at));
         break;
     case JSON_COLUMN:
-        member_set_text(column, row, value_json(reader, at));
+        member_set_text(column, row, value_of_column(reader, at, column->name));
         break;
     case TEXT_COLUMN:
     case EXACTJSON_COLUMN:
