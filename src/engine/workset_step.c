@@ -380,11 +380,12 @@ void workset_count_leases(struct batch *batch, const char *types)
         const struct workset_instance *at = batch->instances.entries[i].value;
         for (size_t k = 0; k < at->slot_count; k++) {
             struct flow_step *step = at->slots[k];
-            bool has_lease = step && (step->is_leased || step->row.locked_by);
-            if (!has_lease || !pattern_matches(types, step->row.task_type))
+            const char *type = step ? step->row.task_type : NULL;
+            if (!step || (type && !pattern_matches(types, type)))
                 continue;
             step->row.is_counted |= step->row.locked_by != NULL;
-            step->has_place |= step->is_leased; /* the lease may have ended since it was read */
+            /* The lease may have ended since it was read, and its type with it. */
+            step->has_place |= step->is_leased;
         }
     }
 }

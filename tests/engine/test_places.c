@@ -129,6 +129,23 @@ TEST(a_lease_that_ends_in_the_commit_that_sets_a_limit_holds_no_place)
     }
 }
 
+TEST(a_restart_in_the_commit_that_sets_a_limit_gives_its_place_back)
+{
+    struct rig rig;
+    rig_init(&rig, 1000);
+    CHECK_INT(rig_do(&rig, rig_deploy(WORKFLOW("a", "t.a"))), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, rig_deploy(WORKFLOW("b", "t.b"))), CAIRN_OK);
+    struct request *start = rig_start("a"), *waiting = rig_claim(&rig, "t.b", 60000);
+    CHECK_INT(rig_do(&rig, start), CAIRN_OK);
+    CHECK_INT(rig_do(&rig, rig_start("b")), CAIRN_OK);
+    CHECK_INT(claim(&rig, "t.a")->out.page.count, 1);
+    rig_submit(&rig, rig_control(&rig, OP_RESTART, start->out.enqueued[0].id));
+    rig_submit(&rig, make_limit());
+    rig_submit(&rig, waiting);
+    rig_run(&rig);
+    check_given(&rig, waiting);
+}
+
 TEST(a_token_of_a_virtual_clock_comes_when_the_clock_is_moved)
 {
     struct rig rig;
