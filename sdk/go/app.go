@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// Call executes a task and returns its result as JSON. Middleware wraps it.
-type Call func(ctx context.Context, task *Task) (json.RawMessage, error)
+// Handler executes a task and returns its result as JSON. Middleware wraps it.
+type Handler func(ctx context.Context, task *Task) (json.RawMessage, error)
 
 // App has the handlers of a program. It knows no engine: a worker brings the two together.
 type App struct {
 	lock       sync.Mutex
 	handlers   []handler
 	functions  []function
-	middleware []func(Call) Call
+	middleware []func(Handler) Handler
 	outbox     func(ctx context.Context, event *OutboxEvent) error
 	included   []*App
 	flaws      []error
@@ -25,14 +25,14 @@ type App struct {
 // A handler executes tasks of one type, or of all types with a prefix.
 type handler struct {
 	pattern string
-	call    Call
+	call    Handler
 }
 
 // NewApp returns an app without handlers.
 func NewApp() *App { return &App{} }
 
 // Use adds middleware around every call of a handler or function. The first is outermost.
-func (a *App) Use(middleware func(next Call) Call) {
+func (a *App) Use(middleware func(next Handler) Handler) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	a.middleware = append(a.middleware, middleware)
@@ -79,7 +79,7 @@ func Handle[P, R any](app *App, taskType string, fn func(ctx context.Context, pa
 
 // routes is an app as a worker uses it: all handlers, with their middleware around them.
 type routes struct {
-	exact     map[string]Call
+	exact     map[string]Handler
 	prefixes  []handler // longest first is not needed: find compares lengths
 	functions []function
 	outbox    []func(ctx context.Context, event *OutboxEvent) error
@@ -87,12 +87,12 @@ type routes struct {
 }
 
 // flatten collects an app's handlers and those of the apps that it includes.
-func (a *App) flatten(r *routes, around func(Call) Call) {
+func (a *App) flatten(r *routes, around func(Handler) Handler) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	r.flaws = append(r.flaws, a.flaws...)
 	middleware := a.middleware
-	wrap := func(call Call) Call {
+	wrap := func(call Handler) Handler {
 		for i := len(middleware) - 1; i >= 0; i-- {
 			call = middleware[i](call)
 		}
@@ -113,7 +113,7 @@ func (a *App) flatten(r *routes, around func(Call) Call) {
 	}
 }
 
-func (r *routes) add(pattern string, call Call) {
+func (r *routes) add(pattern string, call Handler) {
 	prefix, isPrefix := strings.CutSuffix(pattern, "%")
 	switch {
 	case pattern == "":
@@ -149,7 +149,7 @@ func (r *routes) addFunction(f function) {
 }
 
 // find is the handler of a type; nil: there is none.
-func (r *routes) find(taskType string) Call {
+func (r *routes) find(taskType string) Handler {
 	if call := r.exact[taskType]; call != nil {
 		return call
 	}
@@ -196,8 +196,8 @@ func (r *routes) isCovered(text string, own int) bool {
 }
 
 func (a *App) routes() (*routes, error) {
-	r := &routes{exact: map[string]Call{}}
-	a.flatten(r, func(call Call) Call { return call })
+	r := &routes{exact: map[string]Handler{}}
+	a.flatten(r, func(call Handler) Handler { return call })
 	if len(r.flaws) > 0 {
 		return nil, r.flaws[0]
 	}

@@ -42,7 +42,7 @@ type function struct {
 	version, fromVersion int32
 	options              FunctionOptions
 	run                  func(c *Context, input []byte) (json.RawMessage, error)
-	wrap                 func(Call) Call
+	wrap                 func(Handler) Handler
 }
 
 // Handle registers the code of the function and returns the function.
@@ -101,6 +101,39 @@ func (f *FunctionType[P, R]) Start(ctx context.Context, e *Engine, input P, opti
 		return nil, err
 	}
 	return startInstance[R](ctx, e, f.Name, input, &own)
+}
+
+// StartTx starts an instance of the function in the caller's transaction, as Start does: the function is deployed by the
+// same transaction if the store does not know it. ErrMisuse: its version is known with other content.
+func (f *FunctionType[P, R]) StartTx(ctx context.Context, tx *Tx, input P, options *StartOptions) (TxID, error) {
+	own := StartOptions{}
+	if options != nil {
+		own = *options
+	}
+	if own.Version == 0 {
+		own.Version = f.Version
+	}
+	if own.Version == f.Version {
+		if err := tx.defineFunction(ctx, f.Name, f.Version, f.options); err != nil {
+			return TxID{}, err
+		}
+	}
+	return tx.Start(ctx, f.Name, input, &own)
+}
+
+// Call runs a function as a child and returns its result, as CallWorkflow does; in the function's own version unless the
+// options name another.
+func Call[P, R any](c *Context, f *FunctionType[P, R], input P, options *ChildOptions) (R, error) {
+	own := childOptions(options)
+	start := StartOptions{}
+	if own.Start != nil {
+		start = *own.Start
+	}
+	if start.Version == 0 {
+		start.Version = f.Version
+	}
+	own.Start = &start
+	return CallWorkflow[R](c, f.Name, input, &own)
 }
 
 // deployFunctions makes the worker's functions known to the store.

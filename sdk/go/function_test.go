@@ -221,7 +221,10 @@ func TestAFunctionCallsAnother(t *testing.T) {
 			return n * 2, c.Sleep(time.Millisecond, nil)
 		})
 		parent := define(app, func(c *cairn.Context, n int) (string, error) {
-			value, err := cairn.CallWorkflow[int](c, child.Name, n, nil)
+			value, err := cairn.Call(c, child, n, nil)
+			if n < 0 {
+				value, err = cairn.CallWorkflow[int](c, child.Name, n, &cairn.ChildOptions{Key: "by name"})
+			}
 			if errors.Is(err, cairn.ErrUnsupported) {
 				return "unsupported", nil
 			}

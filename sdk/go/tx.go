@@ -24,6 +24,7 @@ type Tx struct {
 type txStore interface {
 	enqueue(ctx context.Context, t *Tx, job *txJob) (TxID, error)
 	start(ctx context.Context, t *Tx, start *txStart) (TxID, error)
+	define(ctx context.Context, t *Tx, d *txDefinition) error
 	explain(err error) error
 }
 

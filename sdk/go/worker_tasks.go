@@ -118,7 +118,7 @@ func (w *Worker) resultOfCall(c *call, output []byte, err error) *result {
 }
 
 // safely makes a panic of a handler an error.
-func safely(handler Call, ctx context.Context, task *Task) (output []byte, err error) {
+func safely(handler Handler, ctx context.Context, task *Task) (output []byte, err error) {
 	defer recoverPanic(task.Logger, &err)
 	return handler(ctx, task)
 }

@@ -56,8 +56,8 @@ func TestTheLongestPrefixWinsAndMiddlewareIsNested(t *testing.T) {
 		defer lock.Unlock()
 		seen = append(seen, word)
 	}
-	around := func(word string) func(cairn.Call) cairn.Call {
-		return func(next cairn.Call) cairn.Call {
+	around := func(word string) func(cairn.Handler) cairn.Handler {
+		return func(next cairn.Handler) cairn.Handler {
 			return func(ctx context.Context, task *cairn.Task) (json.RawMessage, error) {
 				say(word)
 				return next(ctx, task)

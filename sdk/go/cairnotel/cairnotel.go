@@ -17,12 +17,12 @@ import (
 // Middleware makes a span "run TYPE" around each call of a handler or function, for App.Use. The
 // span has a link to the producer's span if the task's metadata has a traceparent; it is not its
 // child, since a queue would make one endless trace. provider nil: the global one.
-func Middleware(provider trace.TracerProvider) func(next cairn.Call) cairn.Call {
+func Middleware(provider trace.TracerProvider) func(next cairn.Handler) cairn.Handler {
 	if provider == nil {
 		provider = otel.GetTracerProvider()
 	}
 	tracer := provider.Tracer("cairn.invalid/cairn/cairnotel")
-	return func(next cairn.Call) cairn.Call {
+	return func(next cairn.Handler) cairn.Handler {
 		return func(ctx context.Context, task *cairn.Task) (json.RawMessage, error) {
 			options := []trace.SpanStartOption{trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(attributes(task)...)}
 			if link, ok := linkOf(task.Metadata); ok {

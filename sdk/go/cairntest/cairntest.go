@@ -79,7 +79,7 @@ func (v *Env) close() {
 }
 
 // record keeps the errors of handlers.
-func (v *Env) record(next cairn.Call) cairn.Call {
+func (v *Env) record(next cairn.Handler) cairn.Handler {
 	return func(ctx context.Context, task *cairn.Task) (json.RawMessage, error) {
 		output, err := next(ctx, task)
 		if err != nil {

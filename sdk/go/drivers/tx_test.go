@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -288,4 +290,183 @@ func TestTablesThatAreTooNewAreNotWrittenTo(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// ---- options
+
+// option names, for a field of JobOptions and StartOptions, a value that is not the default.
+func jobOptions() map[string]*cairn.JobOptions {
+	priority := int32(7)
+	return map[string]*cairn.JobOptions{
+		"Key": {Key: "k"}, "Priority": {Priority: &priority}, "MaxAttempts": {MaxAttempts: 9}, "At": {At: later},
+		"Delay": {Delay: time.Hour}, "Metadata": {Metadata: map[string]any{"tenant": "é"}}, "Tags": {Tags: map[string]string{"a": "b"}},
+		"Timeout": {Timeout: time.Minute}, "Retry": {Retry: &cairn.Backoff{Kind: "linear", Base: 2 * time.Second, Max: time.Hour, Jitter: 0.5}},
+		"Group": {Group: "ann"}, "OnExisting": {Key: "x", OnExisting: cairn.FailIfExisting}, "Debounce": {Key: "x", Debounce: time.Second}}
+}
+
+func startOptions() map[string]*cairn.StartOptions {
+	return map[string]*cairn.StartOptions{
+		"Version": {Version: 1}, "Key": {Key: "k"}, "At": {At: later}, "Delay": {Delay: time.Hour}, "Group": {Group: "ann"},
+		"Metadata": {Metadata: map[string]any{"tenant": "é"}}, "Tags": {Tags: map[string]string{"a": "b"}},
+		"OnExisting": {Key: "x", OnExisting: cairn.FailIfExisting}}
+}
+
+var later = time.Date(2100, 1, 1, 12, 0, 0, 123000000, time.UTC)
+
+// needsEngine are the options that a transaction refuses.
+var needsEngine = map[string]bool{"OnExisting": true, "Debounce": true}
+
+// row is a job or an instance without what differs between any two.
+func row(t *testing.T, value any) map[string]any {
+	t.Helper()
+	text := must[[]byte](t)(json.Marshal(value))
+	found := map[string]any{}
+	if err := json.Unmarshal(text, &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"id", "key", "idempotency_key", "created_at", "updated_at", "started_at", "why"} {
+		delete(found, name)
+	}
+	for _, name := range []string{"run_at", "start_at"} {
+		if at, err := time.Parse(time.RFC3339, fmt.Sprint(found[name])); err == nil && !at.Equal(later) {
+			found[name] = time.Until(at).Round(time.Hour).String()
+		}
+	}
+	return found
+}
+
+// fields are the names of a struct's fields, each of which the table must have.
+func checkFields(t *testing.T, options any, has func(name string) bool) {
+	t.Helper()
+	kind := reflect.TypeOf(options)
+	for i := 0; i < kind.NumField(); i++ {
+		if !has(kind.Field(i).Name) {
+			t.Errorf("%s.%s is not tried", kind.Name(), kind.Field(i).Name)
+		}
+	}
+}
+
+func TestATransactionTakesTheOptionsOfTheEngine(t *testing.T) {
+	engine, tx := reflect.TypeFor[*cairn.Engine](), reflect.TypeFor[*cairn.Tx]()
+	for _, name := range []string{"Enqueue", "Start"} {
+		ofEngine, _ := engine.MethodByName(name)
+		ofTx, _ := tx.MethodByName(name)
+		if ofEngine.Type.NumIn() != ofTx.Type.NumIn() {
+			t.Fatal(name, ofEngine.Type, ofTx.Type)
+		}
+		for i := 1; i < ofTx.Type.NumIn(); i++ { // 0 is the receiver
+			if ofEngine.Type.In(i) != ofTx.Type.In(i) {
+				t.Error(name, ofEngine.Type.In(i), ofTx.Type.In(i))
+			}
+		}
+	}
+	jobs, starts := jobOptions(), startOptions()
+	checkFields(t, cairn.JobOptions{}, func(name string) bool { return jobs[name] != nil })
+	checkFields(t, cairn.StartOptions{}, func(name string) bool { return starts[name] != nil })
+	onEach(t, func(t *testing.T, db *database) {
+		ctx := context.Background()
+		tx, finish := db.begin(t)
+		jobIDs, startIDs := map[string]string{}, map[string]string{}
+		for name, options := range jobs {
+			id, err := tx.Enqueue(ctx, "a.v1", 1, options)
+			if needsEngine[name] != errors.Is(err, cairn.ErrBadInput) || err != nil && !needsEngine[name] {
+				t.Error(name, err)
+			}
+			jobIDs[name] = id.ID
+		}
+		for name, options := range starts {
+			id, err := tx.Start(ctx, "order", 1, options)
+			if needsEngine[name] != errors.Is(err, cairn.ErrBadInput) || err != nil && !needsEngine[name] {
+				t.Error(name, err)
+			}
+			startIDs[name] = id.ID
+		}
+		if err := finish(true); err != nil {
+			t.Fatal(err)
+		}
+		db.close()
+		engine := must[*cairn.Engine](t)(cairn.Open(ctx, cairn.Config{URL: db.url}))
+		defer engine.Close()
+		compareJobs(t, engine, jobs, jobIDs)
+		compareStarts(t, engine, starts, startIDs)
+	})
+}
+
+func compareJobs(t *testing.T, engine *cairn.Engine, options map[string]*cairn.JobOptions, ids map[string]string) {
+	ctx := context.Background()
+	for name, o := range options {
+		if needsEngine[name] {
+			continue
+		}
+		made := must[*cairn.Job](t)(cairn.JobOf[any](engine, ids[name]).Get(ctx))
+		if name == "Key" && made.Key != "k" {
+			t.Error("the key is", made.Key)
+		}
+		own := *o
+		own.Key = ""
+		same := must[*cairn.JobHandle[json.RawMessage]](t)(engine.Enqueue(ctx, "a.v1", 1, &own))
+		if got, want := row(t, made), row(t, must[*cairn.Job](t)(same.Get(ctx))); !reflect.DeepEqual(got, want) {
+			t.Error(name, got, want)
+		}
+	}
+}
+
+func compareStarts(t *testing.T, engine *cairn.Engine, options map[string]*cairn.StartOptions, ids map[string]string) {
+	ctx := context.Background()
+	for name, o := range options {
+		if needsEngine[name] {
+			continue
+		}
+		made := must[*cairn.Instance](t)(cairn.InstanceOf[any](engine, ids[name]).Get(ctx))
+		if name == "Key" && made.Key != "k" {
+			t.Error("the key is", made.Key)
+		}
+		own := *o
+		own.Key = ""
+		same := must[*cairn.InstanceHandle[json.RawMessage]](t)(engine.Start(ctx, "order", 1, &own))
+		if got, want := row(t, made), row(t, must[*cairn.Instance](t)(same.Get(ctx))); !reflect.DeepEqual(got, want) {
+			t.Error(name, got, want)
+		}
+	}
+}
+
+// ---- functions
+
+func TestAFunctionIsDeployedWithTheTransactionThatStartsIt(t *testing.T) {
+	onEach(t, func(t *testing.T, db *database) {
+		ctx, app, name := context.Background(), cairn.NewApp(), "buy \"é\"<&>\u2028"
+		buy := cairn.NewFunction[int, int](name, 2, &cairn.FunctionOptions{DLQ: true, MaxAttempts: 5}).Handle(app,
+			func(c *cairn.Context, n int) (int, error) { return n + 1, nil })
+		other := cairn.NewFunction[int, int](name, 2, nil)
+		tx, finish := db.begin(t)
+		first := must[cairn.TxID](t)(buy.StartTx(ctx, tx, 1, nil))
+		second := must[cairn.TxID](t)(buy.StartTx(ctx, tx, 2, &cairn.StartOptions{Version: 2, Key: "k"}))
+		if err := finish(true); err != nil {
+			t.Fatal(err)
+		}
+		for want, start := range map[error]func(tx *cairn.Tx) (cairn.TxID, error){
+			cairn.ErrMisuse: func(tx *cairn.Tx) (cairn.TxID, error) { return other.StartTx(ctx, tx, 1, nil) },
+			cairn.ErrNotFound: func(tx *cairn.Tx) (cairn.TxID, error) {
+				return buy.StartTx(ctx, tx, 1, &cairn.StartOptions{Version: 7})
+			},
+			cairn.ErrBadInput: func(tx *cairn.Tx) (cairn.TxID, error) {
+				return cairn.NewFunction[int, int]("x~2", 1, nil).StartTx(ctx, tx, 1, nil)
+			},
+		} {
+			tx, finish = db.begin(t)
+			if _, err := start(tx); !errors.Is(err, want) {
+				t.Error(want, err)
+			}
+			_ = finish(false)
+		}
+		db.close()
+		engine := must[*cairn.Engine](t)(cairn.Open(ctx, cairn.Config{URL: db.url}))
+		defer engine.Close()
+		go engine.Work(ctx, app, cairn.WorkerConfig{}) // it deploys the function, too: it is the same
+		for id, want := range map[string]int{first.ID: 2, second.ID: 3} {
+			if got := must[int](t)(cairn.InstanceOf[int](engine, id).Result(ctx)); got != want {
+				t.Error(got, want)
+			}
+		}
+	})
 }

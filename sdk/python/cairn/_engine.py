@@ -304,7 +304,16 @@ class Engine:
             return self._deploy(file.read(), os.path.basename(os.fspath(path)))
 
     def deploy_function(self, function: FunctionType[Any, Any]) -> Deployed:
-        """For the package: what a worker does with its functions when it starts."""
+        """Deploys a function, as a worker does when it starts.  Conflict if the version has other content.
+
+        >>> import cairn
+        >>> app = cairn.App()
+        >>> @app.function("greet")
+        ... def greet(ctx: cairn.Context) -> None: ...
+        >>> with cairn.open("memory:") as db:
+        ...     db.deploy_function(greet).version
+        1
+        """
         text = json.dumps({"function": function.name, "version": function.version, "dlq": function.dlq,
                            "max_attempts": function.max_attempts})
         return self._deploy(text, function.name, only="function")

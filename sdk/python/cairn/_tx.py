@@ -7,23 +7,27 @@ generators that yield statements and receive rows; how a driver executes them is
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, List, Optional, Sequence, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterable, List, Optional, Sequence, TypeVar, Union, cast
 
 from cairn import _sqlites, _tx_drivers
 from cairn._codec import DEFAULT
+from cairn._request import check_metadata, check_tags
 from cairn._tx_drivers import Driver, Statement
-from cairn._words import UNSET, Time, Unset, to_ms, to_time, to_us
+from cairn._tx_function import Definition, definition_of
+from cairn._words import UNSET, Duration, Time, Unset, to_ms, to_time, to_us
 from cairn.errors import BadInput, NotFound, SchemaNewer, SchemaOlder, TooLarge
 
 if TYPE_CHECKING:
-    from cairn import FunctionType, JobSpec, TaskType
+    from cairn import Backoff, FunctionType, JobSpec, TaskType
 
 P = TypeVar("P")
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 Rows = Sequence[Sequence[Any]]
 Plan = Generator[Statement, Rows, T]
 
@@ -45,12 +49,16 @@ _MAX_INT = (1 << 31) - 1
 class TxId:
     """What was recorded; ``existing``: the key was known, and nothing was written.
 
-    >>> TxId("018f...", existing=False).existing
-    False
+    >>> made = TxId("018f...", existing=False)
+    >>> made.existing, str(made)
+    (False, '018f...')
     """
 
     id: str
     existing: bool
+
+    def __str__(self) -> str:
+        return self.id
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,11 @@ class _Start:
     input: str
     key: Optional[str]
     at: Optional[Time]
-    group: str = ""
+    delay_ms: Optional[int]
+    metadata: Optional[str]
+    tags: Optional[str]
+    group: str
+    definition: Optional[Definition]  # of a function, which is deployed if it is missing
 
 
 def _name(field: str, text: str) -> str:
@@ -106,15 +118,23 @@ def _number(field: str, value: int, least: int) -> int:
     return value
 
 
+def _object(value: Optional[Dict[str, Any]]) -> Optional[str]:
+    return DEFAULT.encode(value) if value else None
+
+
+def _check_times(at: Optional[Time], delay: Any) -> None:
+    if at is not None and delay is not None:
+        raise ValueError("at and delay exclude each other")
+
+
 def _job(task: Any, payload: Any, key: Optional[str], priority: int, max_attempts: int, at: Optional[Time],
          delay: Any = None, metadata: Optional[Dict[str, Any]] = None, tags: Optional[Dict[str, str]] = None,
          timeout: Any = None, retry: Any = None, group: str = "") -> _Job:
-    if at is not None and delay is not None:
-        raise ValueError("at and delay exclude each other")
+    _check_times(at, delay)
     return _Job(_name("type", str(task)), _payload("payload", payload), None if key is None else _name("key", key),
                 _number("priority", priority, -_MAX_INT - 1), _number("max_attempts", max_attempts, 1), at,
-                None if delay is None else to_ms(delay), DEFAULT.encode(metadata) if metadata else None,
-                DEFAULT.encode(tags) if tags else None, None if timeout is None else to_ms(timeout),
+                None if delay is None else to_ms(delay), _object(check_metadata(metadata)),
+                _object(check_tags(tags)), None if timeout is None else to_ms(timeout),
                 None if retry is None else DEFAULT.encode(retry.members()), group)
 
 
@@ -168,22 +188,51 @@ class _Postgres:
         return TxId(str(rows[0][0]), existing=True)
 
     def start(self, start: _Start) -> Plan[TxId]:
-        given = {"id": str(uuid.uuid4()), "workflow": start.workflow, "input": start.input, "key": start.key,
+        if start.definition is not None:
+            yield from self._define(start.definition)
+        given: Dict[str, Any] = {"id": str(uuid.uuid4()), "workflow": start.workflow, "input": start.input, "key": start.key,
                  "version": start.version, "start_at": None if start.at is None else to_time(start.at)}
-        group = ""
+        at, more = "CAST(CAST(:start_at AS text) AS timestamptz)", ""
+        if start.delay_ms is not None:
+            at, given["delay"] = "now() + CAST(:delay AS double precision) * interval '1 second'", start.delay_ms / 1000
+            del given["start_at"]
+        if start.metadata is not None:
+            more, given["metadata"] = more + ", metadata => CAST(CAST(:metadata AS text) AS jsonb)", start.metadata
+        if start.tags is not None:
+            more, given["tags"] = more + ", tags => CAST(CAST(:tags AS text) AS jsonb)", start.tags
         if start.group:
-            group, given["group"] = ', "group" => CAST(:group AS text)', start.group
+            more, given["group"] = more + ', "group" => CAST(:group AS text)', start.group
         try:
             rows = yield Statement(
                 f"SELECT CAST({self._schema}.start(workflow => CAST(:workflow AS text),"
                 " input => CAST(CAST(:input AS text) AS jsonb), key => CAST(:key AS text),"
-                " version => CAST(:version AS integer), start_at => CAST(CAST(:start_at AS text) AS timestamptz),"
-                f" id => CAST(CAST(:id AS text) AS uuid){group}) AS text)", given, has_rows=True)
+                f" version => CAST(:version AS integer), start_at => {at},"
+                f" id => CAST(CAST(:id AS text) AS uuid){more}) AS text)", given, has_rows=True)
         except Exception as error:
             if _sqlstate(error) == "23503":
                 raise _unknown_workflow(start) from error
             raise
         return TxId(str(rows[0][0]), existing=rows[0][0] != given["id"])
+
+    def _define(self, definition: Definition) -> Plan[None]:
+        """A role that may not write definitions leaves that to the workers; an error would end the transaction."""
+        table = f"{self._schema}.workflow_definition"
+        rows = yield Statement("SELECT has_table_privilege(:table, 'SELECT') AND has_table_privilege(:table, 'INSERT')",
+                               {"table": table}, has_rows=True)
+        if not rows[0][0]:
+            return
+        given: Dict[str, Any] = {"name": definition.name, "version": definition.version}
+        find = Statement(f"SELECT hash FROM {table} WHERE name = CAST(:name AS text) AND version = CAST(:version AS integer)",
+                         given, has_rows=True)
+        rows = yield find
+        if not rows:
+            yield Statement(
+                f"INSERT INTO {table} (name, version, hash, content, created_at) VALUES (CAST(:name AS text),"
+                " CAST(:version AS integer), CAST(:hash AS text), CAST(CAST(:content AS text) AS json), now())"
+                " ON CONFLICT DO NOTHING", {**given, "hash": definition.hash, "content": definition.content},
+                has_rows=False)
+            rows = yield find
+        definition.check_same(rows)
 
 
 def _sqlstate(error: BaseException) -> Optional[str]:
@@ -265,11 +314,21 @@ class _SQLite:
     def start(self, start: _Start) -> Plan[TxId]:
         self._need(_INTAKE_SCHEMA)
         id, column, value = str(uuid.uuid4()), "", ""
+        if start.definition is not None:
+            yield from self._define(start.definition)
+        start_at = None if start.at is None else to_us(start.at)
+        if start.delay_ms is not None:
+            start_at = time.time_ns() // 1000 + start.delay_ms * 1000
         given = {"id": id, "workflow": start.workflow, "version": start.version, "input": start.input,
-                 "key": start.key, "start_at": None if start.at is None else to_us(start.at)}
+                 "key": start.key, "start_at": start_at}
+        if start.metadata is not None:
+            column, value, given["metadata"] = column + ", metadata", value + ", :metadata", start.metadata
+        if start.tags is not None:
+            self._need(_TAGS_SCHEMA)
+            column, value, given["tags"] = column + ", tags", value + ", :tags", start.tags
         if start.group:
             self._need(_START_GROUP_SCHEMA)
-            column, value, given["group"] = ', "group"', ", :group", start.group
+            column, value, given["group"] = column + ', "group"', value + ", :group", start.group
         try:
             yield Statement(
                 f"INSERT INTO workflow_intake (id, workflow, version, input, key, start_at{column})"
@@ -286,6 +345,20 @@ class _SQLite:
             " UNION ALL SELECT id FROM workflow_intake WHERE workflow = :workflow AND key = :key",
             {"workflow": start.workflow, "key": start.key}, has_rows=True)
         return TxId(str(rows[0][0]), existing=rows[0][0] != id)
+
+    def _define(self, definition: Definition) -> Plan[None]:
+        given: Dict[str, Any] = {"name": definition.name, "version": definition.version}
+        find = Statement("SELECT hash FROM workflow_definition WHERE name = :name AND version = :version", given,
+                         has_rows=True)
+        rows = yield find
+        if not rows:
+            yield Statement(
+                "INSERT INTO workflow_definition (name, version, hash, content, created_at)"
+                " VALUES (:name, :version, :hash, :content, :now) ON CONFLICT DO NOTHING",
+                {**given, "hash": definition.hash, "content": definition.content, "now": time.time_ns() // 1000},
+                has_rows=False)
+            rows = yield find
+        definition.check_same(rows)
 
 
 class _Plans:
@@ -316,13 +389,31 @@ class _Plans:
         return (yield from dialect.start(start))
 
 
-def _start_of(workflow: Any, input: Any, version: int, key: Optional[str], at: Optional[Time],
-              group: str) -> _Start:
+def _start_of(workflow: Any, input: Any, version: int, key: Optional[str], at: Optional[Time], delay: Any,
+              metadata: Optional[Dict[str, Any]], tags: Optional[Dict[str, str]], group: Optional[str]) -> _Start:
+    _check_times(at, delay)
     name = str(getattr(workflow, "name", workflow))
-    if version == 0 and not isinstance(workflow, str):
-        version = workflow.version
+    definition = None
+    if not isinstance(workflow, str):
+        version = version or workflow.version
+        definition = definition_of(workflow) if version == workflow.version else None
     return _Start(_name("workflow", name), _number("version", version, 0), _payload("input", input),
-                  None if key is None else _name("key", key), at, group and _name("group", group))
+                  None if key is None else _name("key", key), at, None if delay is None else to_ms(delay),
+                  _object(check_metadata(metadata)), _object(check_tags(tags)), _name("group", group) if group else "",
+                  definition)
+
+
+def _plain(method: F) -> F:
+    """Says why two options of the engine are missing here."""
+
+    @functools.wraps(method)
+    def call(*args: Any, **options: Any) -> Any:
+        for name in ("on_existing", "debounce"):
+            if name in options:
+                raise TypeError(f"{name} is not for a transaction of your own: it needs the engine (Engine.{method.__name__})")
+        return method(*args, **options)
+
+    return cast(F, call)
 
 
 class Tx(_Plans):
@@ -345,10 +436,15 @@ class Tx(_Plans):
             result: T = end.value
             return result
 
+    @_plain
     def enqueue(self, task: "Union[str, TaskType[P, Any]]", payload: "Union[P, Unset]" = UNSET, *,
-                key: Optional[str] = None, priority: int = 100, max_attempts: int = 3,
-                at: Optional[Time] = None) -> TxId:
+                key: Optional[str] = None, priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
+                delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
+                tags: Optional[Dict[str, str]] = None, timeout: Optional[Duration] = None,
+                retry: Optional[Backoff] = None, group: str = "") -> TxId:
         """Records a job; it is executed after your transaction has committed, and not at all if it rolls back.
+
+        The options are those of ``Engine.enqueue``, but for ``on_existing`` and ``debounce``, which need the engine.
 
         >>> import os, sqlite3, tempfile, cairn
         >>> file = os.path.join(tempfile.mkdtemp(), "shop.db")
@@ -361,7 +457,8 @@ class Tx(_Plans):
         True
         >>> shop.close()
         """
-        return self._run(self._enqueue([_job(task, payload, key, priority, max_attempts, at)]))[0]
+        return self._run(self._enqueue([_job(task, payload, key, priority, max_attempts, at, delay, metadata, tags,
+                                            timeout, retry, group)]))[0]
 
     def enqueue_many(self, specs: "Iterable[JobSpec]") -> List[TxId]:
         """Records several jobs, one after the other, in your transaction.
@@ -377,9 +474,15 @@ class Tx(_Plans):
         """
         return self._run(self._enqueue([_job_of_spec(spec) for spec in specs]))
 
+    @_plain
     def start(self, workflow: "Union[str, FunctionType[P, Any]]", input: "Union[P, Unset]" = UNSET, *,
-              version: int = 0, key: Optional[str] = None, at: Optional[Time] = None, group: str = "") -> TxId:
+              version: int = 0, key: Optional[str] = None, at: Optional[Time] = None,
+              delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
+              tags: Optional[Dict[str, str]] = None, group: Optional[str] = None) -> TxId:
         """Starts an instance of a workflow when your transaction commits; NotFound if there is no such workflow.
+
+        A function that the store does not know is deployed by the same transaction; Misuse if it is known with other
+        content.
 
         Any engine that has the store open turns it into the instance with this id, within a second.
 
@@ -395,7 +498,7 @@ class Tx(_Plans):
         ...     db.instance(made.id).get().input
         {'item': 'book'}
         """
-        return self._run(self._start(_start_of(workflow, input, version, key, at, group)))
+        return self._run(self._start(_start_of(workflow, input, version, key, at, delay, metadata, tags, group)))
 
 
 class AsyncTx(_Plans):
@@ -415,20 +518,27 @@ class AsyncTx(_Plans):
             result: T = end.value
             return result
 
+    @_plain
     async def enqueue(self, task: "Union[str, TaskType[P, Any]]", payload: "Union[P, Unset]" = UNSET, *,
-                      key: Optional[str] = None, priority: int = 100, max_attempts: int = 3,
-                      at: Optional[Time] = None) -> TxId:
+                      key: Optional[str] = None, priority: int = 100, max_attempts: int = 3, at: Optional[Time] = None,
+                      delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
+                      tags: Optional[Dict[str, str]] = None, timeout: Optional[Duration] = None,
+                      retry: Optional[Backoff] = None, group: str = "") -> TxId:
         """Records a job, as ``Tx.enqueue()``."""
-        return (await self._run(self._enqueue([_job(task, payload, key, priority, max_attempts, at)])))[0]
+        return (await self._run(self._enqueue([_job(task, payload, key, priority, max_attempts, at, delay, metadata, tags,
+                                                    timeout, retry, group)])))[0]
 
     async def enqueue_many(self, specs: "Iterable[JobSpec]") -> List[TxId]:
         """Records several jobs, as ``Tx.enqueue_many()``."""
         return await self._run(self._enqueue([_job_of_spec(spec) for spec in specs]))
 
+    @_plain
     async def start(self, workflow: "Union[str, FunctionType[P, Any]]", input: "Union[P, Unset]" = UNSET, *,
-                    version: int = 0, key: Optional[str] = None, at: Optional[Time] = None, group: str = "") -> TxId:
+                    version: int = 0, key: Optional[str] = None, at: Optional[Time] = None,
+                    delay: Optional[Duration] = None, metadata: Optional[Dict[str, Any]] = None,
+                    tags: Optional[Dict[str, str]] = None, group: Optional[str] = None) -> TxId:
         """Starts an instance of a workflow, as ``Tx.start()``."""
-        return await self._run(self._start(_start_of(workflow, input, version, key, at, group)))
+        return await self._run(self._start(_start_of(workflow, input, version, key, at, delay, metadata, tags, group)))
 
 
 def tx(connection: Any, *, schema: str = "workflow") -> Tx:

@@ -192,6 +192,10 @@ class AsyncEngine:
         """See ``Engine.deploy``."""
         return await self.run(self.sync.deploy, workflow)
 
+    async def deploy_function(self, function: "FunctionType[Any, Any]") -> Deployed:
+        """See ``Engine.deploy_function``."""
+        return await self.run(self.sync.deploy_function, function)
+
     async def deploy_file(self, path: "Union[str, os.PathLike[str]]") -> Deployed:
         """See ``Engine.deploy_file``."""
         return await self.run(self.sync.deploy_file, path)

@@ -26,7 +26,7 @@ def run(main: Callable[[], Awaitable[T]]) -> T:
 
 
 def test_the_same_names() -> None:
-    own = {"close_within", "ask", "pages", "decode_again", "deploy_function", "look", "result_of", "engine", "result_type", "aio"}
+    own = {"close_within", "ask", "pages", "decode_again", "look", "result_of", "engine", "result_type", "aio"}
     for sync, other in ((cairn.Engine, cairn.aio.AsyncEngine), (JobHandle, cairn.aio.AsyncJobHandle),
                         (InstanceHandle, cairn.aio.AsyncInstanceHandle)):
         for name, method in inspect.getmembers(sync):

@@ -2,6 +2,7 @@
 """Jobs in the caller's own transaction, with every driver."""
 
 import asyncio
+import inspect
 import os
 import sqlite3
 import subprocess
@@ -146,6 +147,143 @@ def test_metadata_goes_with_it(shop: Tuple[str, Driver]) -> None:
         assert db.job(made[0].id).get().metadata == {"tenant": "é"}
 
 
+# ---- the options are those of the engine
+
+
+ENGINE_ONLY = ("on_existing", "debounce")
+
+
+@pytest.mark.parametrize("name", ["enqueue", "start"])
+@pytest.mark.parametrize("kind", [cairn.Tx, cairn.aio.AsyncTx])
+def test_a_transaction_takes_the_options_of_the_engine(kind: Any, name: str) -> None:
+    def options(method: Any) -> Dict[str, Any]:
+        given = inspect.signature(method).parameters
+        return {one.name: (one.kind, one.default) for one in given.values() if one.name not in ENGINE_ONLY}
+
+    assert options(getattr(kind, name)) == options(getattr(cairn.Engine, name))
+
+
+@pytest.mark.parametrize("option", ENGINE_ONLY)
+def test_what_needs_the_engine_is_refused(option: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    tx: Any = cairn.tx(connection)
+    for call in (tx.enqueue, tx.start):
+        with pytest.raises(TypeError, match=f"{option} is not for a transaction of your own: it needs the engine"):
+            call("a", **{option: "return"})
+    connection.close()
+
+
+JOB_OPTIONS: Dict[str, Any] = {
+    "key": "k", "priority": 7, "max_attempts": 9, "at": LATER, "delay": "1h", "timeout": "5m", "group": "ann",
+    "retry": cairn.Backoff("linear", "2s", "1h", 0.5), "tags": {"customer": "é"}, "metadata": {"tenant": [1]}}
+START_OPTIONS: Dict[str, Any] = {"version": 2, "key": "k", "at": LATER, "delay": "1h", "group": "ann",
+                                 "tags": {"customer": "é"}, "metadata": {"tenant": [1]}}
+
+
+def comparable(row: Any) -> Dict[str, Any]:
+    """Without what differs between any two rows; a delay is told by the hour."""
+    found = {name: value for name, value in asdict(row).items()
+             if name not in ("id", "key", "idempotency_key", "created_at", "updated_at", "why", "started_at")}
+    for name in ("run_at", "start_at"):
+        if found.get(name) not in (None, LATER):
+            found[name] = round((found[name] - datetime.now(timezone.utc)) / timedelta(hours=1))
+    return found
+
+
+def test_each_option_of_a_job_is_in_its_row(shop: Tuple[str, Driver]) -> None:
+    url, driver = shop
+    assert set(JOB_OPTIONS) == set(inspect.signature(cairn.Tx.enqueue).parameters) - {"self", "task", "payload"}
+    tx = cairn.tx(driver.given)
+    made = {name: tx.enqueue("a.v1", **{name: value}) for name, value in JOB_OPTIONS.items()}
+    driver.commit()
+    driver.close()
+    with cairn.open(url) as db:
+        assert db.job(made["key"].id).get().idempotency_key == "k"
+        plain = comparable(db.enqueue("a.v1").get())
+        for name, value in JOB_OPTIONS.items():
+            row = comparable(db.job(made[name].id).get())
+            options = {} if name == "key" else {name: value}
+            assert row == comparable(db.enqueue("a.v1", **options).get()), name
+            assert (row != plain) == bool(options), name
+
+
+def test_each_option_of_a_start_is_in_its_row(shop: Tuple[str, Driver]) -> None:
+    url, driver = shop
+    assert set(START_OPTIONS) == set(inspect.signature(cairn.Tx.start).parameters) - {"self", "workflow", "input"}
+    driver.close()
+    with cairn.open(url) as db:
+        for version in (1, 2, 3):
+            db.deploy(f"{{workflow: order, version: {version}, steps: [{{step: ship}}]}}")
+    driver = driver.again()
+    tx = cairn.tx(driver.given)
+    made = {name: tx.start("order", **{name: value}) for name, value in START_OPTIONS.items()}
+    driver.commit()
+    driver.close()
+    with cairn.open(url) as db:
+        assert db.instance(made["key"].id).get().key == "k"
+        plain = comparable(db.start("order").get())
+        for name, value in START_OPTIONS.items():
+            options = {} if name == "key" else {name: value}
+            row = comparable(db.instance(made[name].id).get())
+            assert row == comparable(db.start("order", **options).get()), name
+            assert (row != plain) == bool(options), name
+
+
+# ---- functions
+
+
+def test_a_function_is_deployed_with_the_transaction_that_starts_it(shop: Tuple[str, Driver]) -> None:
+    url, driver = shop
+    app = cairn.App()
+
+    @app.function('buy "é"<&>\u2028', version=2, dlq=True, max_attempts=5)
+    def buy(ctx: cairn.Context, n: int) -> int:
+        return n + 1
+
+    @app.function("usual")
+    def usual(ctx: cairn.Context) -> None: ...
+
+    other = cairn.FunctionType(buy.name, print, version=2)
+    cairn.tx(driver.given).start(usual)
+    driver.rollback()
+    driver.close()
+    driver = driver.again()
+    tx = cairn.tx(driver.given)
+    made = [tx.start(buy, 1), tx.start(buy, 2, version=2), tx.start(usual)]
+    driver.commit()
+    driver.close()
+    refused: List[Tuple[type, Callable[[cairn.Tx], Any]]] = [
+        (cairn.Misuse, lambda tx: tx.start(other)), (cairn.NotFound, lambda tx: tx.start(buy, 1, version=7)),
+        (cairn.BadInput, lambda tx: tx.start(cairn.FunctionType("x~2", print)))]
+    for error, call in refused:
+        driver = driver.again()
+        with pytest.raises(error):
+            call(cairn.tx(driver.given))
+        driver.rollback()
+        driver.close()
+    with cairn.open(url) as db, db.worker(app):     # a worker deploys them too: they are the same
+        assert [db.instance(one.id).result(timeout=30) for one in made] == [2, 3, None]
+        with pytest.raises(cairn.Conflict):
+            db.deploy_function(other)
+
+
+def test_a_role_that_may_not_write_definitions(postgres_url: str) -> None:
+    function = cairn.FunctionType("buy", print)
+    with cairn.open(postgres_url) as db:
+        db.deploy_function(function)
+    role = "shop_" + postgres_url.rsplit("/", 1)[1]
+    driver = POSTGRES["psycopg"](postgres_url)
+    driver.execute(f"CREATE ROLE {role}")
+    driver.execute(f"GRANT USAGE ON SCHEMA workflow TO {role}")
+    driver.execute(f"GRANT INSERT, SELECT ON workflow.workflow_intake TO {role}")
+    driver.execute(f"GRANT SELECT (id, workflow, key) ON workflow.workflow_instance TO {role}")
+    driver.execute(f"SET LOCAL ROLE {role}")
+    made = cairn.tx(driver.given).start(function)
+    driver.rollback()        # of the role, too
+    driver.close()
+    assert str(made) == made.id and not made.existing
+
+
 ORDER = "{workflow: order, version: 1, steps: [{step: ship}]}"
 
 
@@ -206,7 +344,7 @@ def test_an_unknown_workflow(shop: Tuple[str, Driver]) -> None:
 @pytest.mark.parametrize("call, error", [
     (lambda tx: tx.enqueue(""), cairn.BadInput), (lambda tx: tx.enqueue("x" * 257), cairn.TooLarge),
     (lambda tx: tx.enqueue("a", key=""), cairn.BadInput), (lambda tx: tx.enqueue("a", "x" * (1 << 20)), cairn.TooLarge),
-    (lambda tx: tx.enqueue("a", "a\0b"), cairn.BadInput), (lambda tx: tx.enqueue("a", priority=-1), cairn.BadInput),
+    (lambda tx: tx.enqueue("a", "a\0b"), cairn.BadInput), (lambda tx: tx.enqueue("a", priority=1 << 31), cairn.BadInput),
     (lambda tx: tx.enqueue("a", max_attempts=0), cairn.BadInput), (lambda tx: tx.enqueue("a", object()), cairn.BadPayload),
     (lambda tx: tx.enqueue("a", at="soon"), ValueError), (lambda tx: tx.enqueue("a", at=datetime(2030, 1, 1)), ValueError)])
 def test_what_the_engine_would_refuse(call: Callable[[cairn.Tx], Any], error: type, sqlite_url: str) -> None:
@@ -356,6 +494,9 @@ def test_async_drivers(name: str, postgres_url: str) -> None:
         second = await tx.enqueue("a.v1", {"n": 2}, key="k")
         many = await tx.enqueue_many([cairn.JobSpec("b.v1", n) for n in range(2)])
         started = await tx.start("order", {"n": 1}, key="o")
+        await tx.start(cairn.FunctionType("buy", print), delay="1h", tags={"a": "b"})
+        with pytest.raises(TypeError, match="needs the engine"):
+            await tx.enqueue("a.v1", debounce="1s")  # type: ignore[call-arg]
         assert (await tx.start("order", {"n": 2}, key="o")) == cairn.TxId(started.id, existing=True)
         await driver.commit()
         await driver.close()
