@@ -1701,7 +1701,8 @@ typedef struct cairn_request {
     size_t body_len;
 
     /* Only with cairn_call_async(): called in a thread of the engine right before a claim is
-     * given tasks.  If it answers false, the claim gets none.  NULL: always wanted. */
+     * given tasks, and by cairn_end_unwanted() of a call that waits.  If it answers false, the claim gets
+     * none, and the call ends.  It must not wait.  NULL: always wanted. */
     bool (*wanted)(void *arg);
     void *arg; /* for `wanted` and `done` */
 
@@ -1731,6 +1732,12 @@ CAIRN_API cairn_code cairn_call(cairn_engine *engine, const cairn_request *reque
 typedef void (*cairn_done)(void *arg, cairn_response *response);
 CAIRN_API void cairn_call_async(cairn_engine *engine, const cairn_request *request,
                                 cairn_done done);
+
+/* Asks `wanted` of each call of cairn_call_async() that waits in this engine: for a task, for the end of a
+ * job or an instance, or for descendants to be told of a stop.  Those that are not wanted any more end at once, with
+ * CAIRN_E_CLOSED; what they had committed stays.  One that a commit has in hand is asked when it would begin to wait.
+ * Calls of an http: URL are left to their server.  May be called from any thread, and does not wait itself. */
+CAIRN_API void cairn_end_unwanted(cairn_engine *engine);
 
 CAIRN_API int cairn_response_status(const cairn_response *response);
 CAIRN_API const char *cairn_response_content_type(const cairn_response *response);

@@ -19,6 +19,7 @@
 #include "engine/batch.h"
 
 #include "engine/bulk.h"
+#include "engine/held.h"
 #include "engine/limit.h"
 #include "engine/retention.h"
 #include "engine/workset.h"
@@ -107,6 +108,8 @@ cairn_code batch_make_ids(struct batch *batch, struct request *request, size_t c
 static cairn_code apply_one(struct batch *batch, struct request *request)
 {
     const struct engine_operation *operation = engine_operation_of(request->op);
+    if (request->hold.is_held && !request->code)
+        return batch_look_held(batch, request);
     if (request->code || request->is_reported || !operation->apply)
         return CAIRN_OK;
     if (request_is_claiming(request))
@@ -145,6 +148,7 @@ static void forget_answers(const struct request_queue *requests)
     for (struct request *request = requests->first; request; request = request->next) {
         request->code = CAIRN_OK;
         error_clear(&request->error);
+        hold_forget(request);
     }
 }
 
@@ -190,7 +194,7 @@ static bool must_apply_timers(const struct batch *batch)
 {
     struct local_engine *engine = batch->engine;
     for_each_request (request, batch)
-        if (request_is_claiming(request))
+        if (request_is_claiming(request) || request->hold.is_held)
             return true;
     pthread_mutex_lock(&engine->lock);
     bool is_due = timers_are_due(engine);
@@ -213,6 +217,8 @@ static cairn_code apply(struct batch *batch, struct request_queue *busy)
         TRY(apply_timers(batch));
     TRY(batch_load(batch, busy));
     TRY(apply_in_order(batch));
+    TRY(batch_start_wanted(batch));
+    TRY(batch_hold(batch));
     TRY(apply_claims(batch));
     TRY(batch_write_limits(batch));
     TRY(workset_write(batch));
@@ -351,6 +357,9 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
         batch->ops->rollback(batch->tx);
     else
         code = commit(batch);
+    for (size_t i = 0; i < batch->given.count && !code; i++)
+        known_lease_is_given(batch->engine, batch->given.items[i].instance_id,
+                             batch->given.items[i].request->token);
     if (!code) {
         batch_looked(batch);
         count(batch);
@@ -367,8 +376,10 @@ cairn_code batch_end(struct batch *batch, cairn_code code)
     return code;
 }
 
-/* Claims without tasks that may wait leave the queue, to be parked; their reports are done. */
-static void put_empty_aside(struct batch *batch, struct request_queue *empty)
+/* Claims without tasks that may wait leave the queue, to be parked; their reports are done.  So do those that are to
+ * be held. */
+static void put_waiting_aside(struct batch *batch, struct request_queue *empty,
+                              struct request_queue *held)
 {
     struct request_queue rest = {0};
     struct request *request;
@@ -378,7 +389,8 @@ static void put_empty_aside(struct batch *batch, struct request_queue *empty)
         request->is_reported |=
             (request->op == OP_REPORT || request->op == OP_COMMIT) && !request->code;
         request->was_unsure = false;
-        queue_push(is_waiting ? empty : &rest, request);
+        bool is_held = hold_after(batch->engine, request);
+        queue_push(is_held ? held : is_waiting ? empty : &rest, request);
     }
     *batch->requests = rest;
 }
@@ -417,7 +429,7 @@ static cairn_code try_commit(struct committer *committer, struct request_queue *
         ret_result->due_in_us = batch.due_us > now_us ? batch.due_us - now_us : 0;
     ret_result->is_due_known = batch.is_due_known;
     ret_result->is_stuck = batch.is_stuck;
-    put_empty_aside(&batch, &ret_result->empty);
+    put_waiting_aside(&batch, &ret_result->empty, &ret_result->held);
     return CAIRN_OK;
 }
 

@@ -82,6 +82,12 @@ struct passage {
     LIST(const cairn_received *) events;
 };
 
+/* A function that was leased out, by the token of the request. */
+struct given_lease {
+    const struct request *request;
+    const char *instance_id;
+};
+
 /* An event of an instance that gets its id later. */
 struct untold_event {
     struct workset_instance *instance;
@@ -170,6 +176,7 @@ struct batch {
     bool
         is_spoilt; /* what was asked ahead, or was not locked, did not fit: the batch is repeated without that */
     LIST(struct passage) passages;
+    LIST(struct given_lease) given;
     LIST(struct lease_view) leases; /* of functions that were claimed */
     struct moment began;            /* before the transaction did */
     uint64_t ready_epochs[EPOCHS];  /* the engine's, at that moment */
@@ -418,6 +425,9 @@ struct wishes;
 cairn_code batch_begin_wishes(struct batch *batch, struct wishes **ret_wishes);
 cairn_code batch_add_wishes(struct wishes *wishes, struct workset_instance *parent,
                             bool *ret_is_done);
+/* Only those that are to be started.  *ret_is_any: there were some. */
+cairn_code batch_add_starts(struct wishes *wishes, struct workset_instance *parent,
+                            bool *ret_is_any);
 cairn_code batch_grant_wishes(struct wishes *wishes);
 /* Cancels the children of steps that are no longer wanted. */
 cairn_code batch_end_children(struct batch *batch, struct workset_instance *parent,
@@ -426,6 +436,10 @@ cairn_code batch_end_children(struct batch *batch, struct workset_instance *pare
 /* batch_family.c: an end is told to the parent, a cancel or abort to the children.  Writes what has
  * changed. */
 cairn_code batch_tell_relatives(struct batch *batch);
+/* The children that steps want which this batch has reached: they are started in its commit, as far as one portion goes. */
+cairn_code batch_start_wanted(struct batch *batch);
+/* Whether relatives are to be told of a stop, or of an end that may lead to one. */
+bool instance_must_tell(const struct workset_instance *instance);
 /* Before an instance begins anew: those that its stop was not told to yet.  *ret_is_done: false if some
  * are held by others. */
 cairn_code batch_stop_children(struct batch *batch, struct workset_instance *parent,

@@ -234,6 +234,18 @@ static cairn_code roll_back(struct batch *batch, struct workset_instance *parent
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
+cairn_code batch_add_starts(struct wishes *wishes, struct workset_instance *parent,
+                            bool *ret_is_any)
+{
+    struct step_list steps;
+    size_t before = wishes->list.count;
+    TRY(workset_source.current(&parent->flow, &steps));
+    for (size_t i = 0; i < steps.count; i++)
+        TRY(add_starts(wishes, parent, steps.items[i]));
+    *ret_is_any = wishes->list.count > before;
+    return CAIRN_OK;
+}
+
 cairn_code batch_add_wishes(struct wishes *wishes, struct workset_instance *parent,
                             bool *ret_is_done)
 {

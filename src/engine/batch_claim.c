@@ -32,6 +32,7 @@
 
 #include "base/hash.h"
 #include "core/pattern.h"
+#include "engine/held.h"
 #include "engine/limit.h"
 
 #include <string.h>
@@ -263,7 +264,8 @@ void batch_looked(struct batch *batch)
 /* Whether a request's claim is still to be answered; one whose caller has gone is refused. */
 static bool is_open(struct request *request)
 {
-    if (request->code || !request_is_claiming(request) || request->out.page.items)
+    if (request->code || !request_is_claiming(request) || request->out.page.items ||
+        request_is_open(request))
         return false;
     if (!request->is_wanted || request->is_wanted(request))
         return true;
@@ -468,7 +470,7 @@ static bool is_plain(const struct batch *batch, const struct request *request,
     bool is_claim = request_is_claiming(request);
     bool is_over =
         request->is_reported || (request->op == OP_REPORT && batch->are_all_completed);
-    return !request->code && !request->was_unsure &&
+    return !request->code && !request->was_unsure && !request->hold.is_held &&
            (request->op == with || request->op == OP_CLAIM || is_over) &&
            !(request->op == OP_ENQUEUE && request_minds_keys(request)) &&
            !(is_claim && request_claim(request)->runtime);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/held.h"
 #include "engine/workset.h"
 
 #include <stdio.h>
@@ -83,17 +84,36 @@ static cairn_code refuse_purged(struct batch *batch, struct request *request,
     return CAIRN_OK;
 }
 
-/* An instance that begins anew has other children: those of before are stopped first, if it was. */
+/* An instance that begins anew has other children: those of before are stopped first, if it was.  If others have locked some
+ * of them, the request is tried again; and their own children are told before it is answered. */
 static cairn_code part_with_children(struct batch *batch, struct request *request,
                                      struct workset_instance *instance)
 {
-    bool is_done = true;
+    bool is_done = true, had_children = instance->row.child_count || instance->row.is_telling;
     TRY(batch_stop_children(batch, instance, &is_done));
+    request->hold.is_again = !is_done;
     if (!is_done)
         request->code =
             fail(&request->error, CAIRN_E_BUSY,
                  "could not restart instance \"%s\": its children are being stopped",
                  instance->row.id);
+    return is_done && had_children ? batch_hold_for(batch, request, instance->row.id)
+                                   : CAIRN_OK;
+}
+
+/* Whether a run of the function is under way that another engine has leased out: that one learns of a stop by and by. */
+static cairn_code note_foreign_run(struct batch *batch, struct request *request,
+                                   struct workset_instance *instance)
+{
+    struct flow_step *runner = NULL;
+    bool is_stop = request->op == OP_PAUSE || request->op == OP_CANCEL ||
+                   request->op == OP_ABORT || request->op == OP_RESTART;
+    if (!is_stop || !instance->row.is_function)
+        return CAIRN_OK;
+    TRY(workset_step(instance, 0, &runner));
+    request->hold.is_foreign =
+        runner && runner->row.token && runner->row.locked_until_us >= batch->tx->now_us &&
+        !known_lease_is_ours(batch->engine, instance->row.id, runner->row.token);
     return CAIRN_OK;
 }
 
@@ -124,6 +144,7 @@ cairn_code batch_control_instance(struct batch *batch, struct request *request)
     if (!instance || request->code)
         return CAIRN_OK;
     enum instance_status before = instance->row.status;
+    TRY(note_foreign_run(batch, request, instance));
     if (!has_begun_anew(request, &instance->row)) {
         request->in.control.generation = instance->row.generation;
         TRY(control(&instance->flow, request, &verdict));

@@ -5,7 +5,8 @@
  * What ends or stops an instance holds its lock alone.  It leaves a mark (is_telling), which is due at
  * once: so relatives are locked in a commit of its own, parents before children, and before the next
  * claim is answered.  A step of a workflow that wants children to be started or rolled back
- * (batch_children.c) leaves the same mark.
+ * (batch_children.c) leaves the same mark; those that are to be started are started in the same commit, a portion
+ * of them.  Who has stopped an instance is answered when all its descendants were told (held.h).
  */
 #include "base/json.h"
 #include "engine/workset.h"
@@ -15,6 +16,9 @@
 /* One end leads to others, as in the undo of a chain of children, and all are told before a claim is answered; but
  * a commit stays short. */
 enum { AT_ONCE = 256, TOLD_MOST = 4 * AT_ONCE };
+
+/* Generations that begin in one commit. */
+enum { ROUNDS_MOST = 4 };
 
 /* {id, status, output, last_error} */
 static const char *end_to_json(struct batch *batch, const struct instance_row *row)
@@ -126,6 +130,25 @@ static bool is_stopped(const struct instance_row *row)
                                 row->status == INSTANCE_CANCELLED);
 }
 
+/* Steps that were stopped, or have got what they wanted. */
+static bool has_ending_steps(const struct workset_instance *instance)
+{
+    for (size_t i = 0; i < instance->children.count; i++)
+        if (instance->children.items[i]->row.is_ending &&
+            instance->children.items[i]->row.living)
+            return true;
+    return false;
+}
+
+bool instance_must_tell(const struct workset_instance *instance)
+{
+    const struct instance_row *row = &instance->row;
+    bool is_lost =
+        row->status == INSTANCE_FAILED && row->parent && row->parent_seq >= 0 && !row->is_told;
+    bool has_children = row->child_count && (is_stopped(row) || has_ending_steps(instance));
+    return row->is_telling && (is_lost || has_children);
+}
+
 /* What a restart leaves behind is not undone. */
 static cairn_code abort_own(struct batch *batch, struct workset_instance *parent,
                             bool *ret_is_done)
@@ -149,6 +172,57 @@ cairn_code batch_stop_children(struct batch *batch, struct workset_instance *par
         return CAIRN_OK;
     return stop_children(batch, &parent->row, ret_is_done);
 }
+
+/* ---- in the commit that wants them ----------------------------------------------------------- */
+
+/* New children are in nobody's hands, and their parents are locked: so these need no commit of their own. */
+static bool may_start(const struct workset_instance *instance)
+{
+    const struct instance_row *row = &instance->row;
+    return row->is_telling && !row->is_function && !row->goal && !instance->has_started &&
+           !instance->is_busy && !instance->is_bare && !instance_is_final(row->status);
+}
+
+/* One that has nothing else to tell is done, unless it wants more of them. */
+static cairn_code start_wanted_by(struct wishes *wishes, struct workset_instance *instance,
+                                  bool *ret_is_any)
+{
+    instance->has_started = true;
+    TRY(batch_add_starts(wishes, instance, ret_is_any));
+    if (*ret_is_any && !instance->was_telling && !has_ending_steps(instance)) {
+        instance->row.is_telling = false;
+        instance->flow.is_dirty = true;
+    }
+    return CAIRN_OK;
+}
+
+static bool is_any_to_start(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->instances.count; i++)
+        if (may_start(batch->instances.entries[i].value))
+            return true;
+    return false;
+}
+
+/* Children may want some themselves. */
+cairn_code batch_start_wanted(struct batch *batch)
+{
+    for (int round = 0; round < ROUNDS_MOST && is_any_to_start(batch); round++) {
+        struct wishes *wishes;
+        TRY(workset_write_rows(batch));
+        TRY(batch_begin_wishes(batch, &wishes));
+        for (size_t i = 0; i < batch->instances.count; i++) {
+            struct workset_instance *instance = batch->instances.entries[i].value;
+            bool is_any;
+            if (may_start(instance))
+                TRY(start_wanted_by(wishes, instance, &is_any));
+        }
+        TRY(batch_grant_wishes(wishes));
+    }
+    return CAIRN_OK;
+}
+
+/* ---- in commits of their own ------------------------------------------------------------------ */
 
 /* The mark is cleared before: what is done here may set it again. */
 static cairn_code tell(struct batch *batch, struct workset_instance *instance,

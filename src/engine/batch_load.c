@@ -507,7 +507,7 @@ static cairn_code load_instances(struct batch *batch, const char **ids)
 cairn_code batch_load(struct batch *batch, struct request_queue *ret_busy)
 {
     for_each_request (request, batch)
-        if (!request->code && !request->is_reported)
+        if (!request->code && !request->is_reported && !request->hold.is_held)
             TRY(name_rows_of(batch, request));
     if (batch->names.count == 0)
         return CAIRN_OK;

@@ -276,6 +276,9 @@ cairn_code batch_add_passage(struct batch *batch, struct request *request,
                                 .instance_id = runner->instance_id,
                                 .lease = batch->leases.count};
     *ret_memory = memory;
+    struct given_lease *given = list_add(&batch->arena, &batch->given);
+    NEED(given, batch->error);
+    *given = (struct given_lease){.request = request, .instance_id = runner->instance_id};
     struct lease_view *lease = list_add(&batch->arena, &batch->leases);
     NEED(lease, batch->error);
     *lease = (struct lease_view){.instance_id = runner->instance_id,

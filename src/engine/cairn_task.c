@@ -31,6 +31,12 @@ void cairn_wake(cairn_engine *engine, const char *worker)
     engine->ops->wake(engine, worker);
 }
 
+void cairn_end_unwanted(cairn_engine *engine)
+{
+    if (engine->ops->end_unwanted)
+        engine->ops->end_unwanted(engine);
+}
+
 cairn_code cairn_idle(cairn_engine *engine, const char *const *types, size_t count,
                       int *ret_is_idle, cairn_error *reterr)
 {

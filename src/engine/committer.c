@@ -4,6 +4,7 @@
  */
 #include "engine/batch.h"
 #include "engine/bulk.h"
+#include "engine/held.h"
 #include "engine/read.h"
 #include "engine/retention.h"
 
@@ -299,6 +300,9 @@ int64_t committer_next_us(const struct committer *committer)
             next_us = committer->rest_until_us;
         if (engine->park_deadline_us && engine->park_deadline_us < next_us)
             next_us = engine->park_deadline_us;
+        int64_t held_us = held_next_us(engine);
+        if (held_us < next_us)
+            next_us = held_us;
         int64_t due_us = timers_next_us(engine);
         if (due_us < committer->rest_until_us)
             due_us = committer->rest_until_us;
@@ -315,6 +319,12 @@ int64_t committer_next_us(const struct committer *committer)
 
 /* ---- after a commit ------------------------------------------------------------------------ */
 
+static struct request *unwanted(struct request *request)
+{
+    request->code = fail(&request->error, CAIRN_E_CLOSED, "the caller has gone");
+    return request;
+}
+
 /* Parks a claim that found nothing, unless something has become claimable since it looked. */
 static void settle_empty(struct local_engine *engine, struct request *request, bool has_news,
                          struct request_queue *ret_woken)
@@ -328,6 +338,8 @@ static void settle_empty(struct local_engine *engine, struct request *request, b
     request->token_at_us = is_token_timed ? now_us + request->token_in_us : 0;
     if (request->wakes != park_wakes(engine, request))
         queue_push(ret_woken, request);
+    else if (unwanted_since(engine, request))
+        queue_push(ret_woken, unwanted(request));
     else if (has_news)
         queue_push(&engine->writes, request);
     else
@@ -361,6 +373,8 @@ static void settle(struct committer *committer, const struct known *before,
         park_wake(engine, &result->ready);
     while ((request = queue_pop(&result->empty)) != NULL)
         settle_empty(engine, request, has_news, &woken);
+    while ((request = queue_pop(&result->held)) != NULL)
+        held_add(engine, request, &woken);
     if (!has_news && result->nothing.count)
         park_note_nothing(engine, &result->nothing);
     if (engine->committer_count > 1 && engine->parked.count)
@@ -605,6 +619,7 @@ bool committer_run_once(struct committer *committer)
     bool has_news = false;
     if (committer->index == 0) {
         park_expire(engine, &expired);
+        held_run(engine, &expired);
         has_news = engine->is_foreign_news;
         engine->is_foreign_news = false;
     }

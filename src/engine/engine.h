@@ -35,6 +35,9 @@ struct engine_ops {
     /* cairn_wake(); does not wait. */
     void (*wake)(cairn_engine *engine, const char *worker);
 
+    /* cairn_end_unwanted(); NULL: there is nothing to be done. */
+    void (*end_unwanted)(cairn_engine *engine);
+
     void (*close)(cairn_engine *engine);
 
     /* cairn_abandon() */

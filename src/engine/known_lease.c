@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "engine/batch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A lease may be in any of the WAYS slots that its id leads to. */
@@ -18,6 +19,7 @@ struct known_lease {
     char instance_id[ID_TEXT];
     char worker[WORKER_TEXT];
     char token[TOKEN_TEXT];
+    char given[TOKEN_TEXT]; /* by this engine: the latest */
     enum step_stop stop;
     int64_t locked_until_us;
     struct moment moment;
@@ -139,6 +141,7 @@ static struct known_lease *take_slot(struct known_leases *known, const char *ins
         if (first[i].turn < slot->turn)
             slot = &first[i];
     forget(known, slot);
+    slot->given[0] = '\0';
     strcpy(slot->instance_id, instance_id);
     return slot;
 }
@@ -219,6 +222,28 @@ void known_leases_end(struct local_engine *engine, const struct lease_view *view
     }
 }
 
+void known_lease_is_given(struct local_engine *engine, const char *instance_id,
+                          const char *token)
+{
+    struct known_leases *known = &engine->known_leases;
+    pthread_mutex_lock(&known->lock);
+    struct known_lease *slot = take_slot(known, instance_id);
+    if (slot)
+        snprintf(slot->given, sizeof slot->given, "%s", token);
+    pthread_mutex_unlock(&known->lock);
+}
+
+bool known_lease_is_ours(struct local_engine *engine, const char *instance_id,
+                         const char *token)
+{
+    struct known_leases *known = &engine->known_leases;
+    pthread_mutex_lock(&known->lock);
+    const struct known_lease *slot = slot_of(known, instance_id);
+    bool is_ours = slot && strcmp(slot->given, token) == 0;
+    pthread_mutex_unlock(&known->lock);
+    return is_ours;
+}
+
 /* ---- answering ------------------------------------------------------------------------------ */
 
 static bool copy_known(struct local_engine *engine, const char *instance_id,
@@ -227,7 +252,7 @@ static bool copy_known(struct local_engine *engine, const char *instance_id,
     struct known_leases *known = &engine->known_leases;
     pthread_mutex_lock(&known->lock);
     const struct known_lease *slot = slot_of(known, instance_id);
-    bool is_known = slot && slot->is_known;
+    bool is_known = slot && slot->is_known && strcmp(slot->given, slot->token) == 0;
     if (is_known)
         *ret_lease = *slot;
     pthread_mutex_unlock(&known->lock);

@@ -7,7 +7,9 @@
  *
  *   What this engine commits     is known: a row that a batch holds locked is forgotten right before
  *                                the commit, and learnt again after it, before anyone is answered.
- *   What other processes commit  is seen KNOWN_FOR_US later at the latest.
+ *   What other processes commit  is seen KNOWN_FOR_US later at the latest: knowledge counts from before it was read.
+ *                                Whoever stops a run that another engine has leased out is answered after that time
+ *                                (held.h).  So an engine answers from memory only for the leases that it has given.
  *   Time                         is the store's at the latest look, and what has passed since then by
  *                                the clock that ran faster: a lease is never answered as held after
  *                                its end.
@@ -83,6 +85,13 @@ void known_leases_begin(struct local_engine *engine, struct lease_view *views, s
 void known_leases_end(struct local_engine *engine, const struct lease_view *views, size_t count,
                       bool is_change, bool is_good, const struct moment *moment, int64_t now_us,
                       int64_t version);
+
+/* This engine has leased out the run with this token; and whether it was this one.  If memory ran out, or there were too many
+ * since, nobody knows. */
+void known_lease_is_given(struct local_engine *engine, const char *instance_id,
+                          const char *token);
+bool known_lease_is_ours(struct local_engine *engine, const char *instance_id,
+                         const char *token);
 
 /* Answers a heartbeat that extends nothing, if its lease is known to be held. */
 bool known_lease_answer(struct local_engine *engine, struct request *request);

@@ -72,6 +72,7 @@ static void submit(cairn_engine *base, struct request *request)
         !is_refused && (is_hopeless(engine, request) || is_known(engine, request));
     bool is_taken = !is_refused && !is_answered;
     request->wakes = park_wakes(engine, request);
+    request->looks = engine->looks;
     if (is_taken && is_for_reader(engine, request)) {
         queue_push(&engine->reads, request);
         pthread_cond_signal(&engine->read_work);
@@ -102,6 +103,16 @@ static void wake(cairn_engine *base, const char *worker)
         waits_end(engine);
     pthread_mutex_unlock(&engine->lock);
     queue_end(&ended, NULL);
+}
+
+static void end_unwanted(cairn_engine *base)
+{
+    struct local_engine *engine = to_local(base);
+    struct request_queue ended = {0};
+    pthread_mutex_lock(&engine->lock);
+    unwanted_take(engine, &ended);
+    pthread_mutex_unlock(&engine->lock);
+    unwanted_end(&ended);
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -202,8 +213,14 @@ static void end_read(struct local_engine *engine, struct request *request, uint6
         return;
     }
     pthread_mutex_lock(&engine->lock);
-    waits_add(engine, request, epoch);
+    bool is_unwanted = unwanted_since(engine, request);
+    if (!is_unwanted)
+        waits_add(engine, request, epoch);
     pthread_mutex_unlock(&engine->lock);
+    struct request_queue ended = {0};
+    if (is_unwanted)
+        queue_push(&ended, request);
+    unwanted_end(&ended);
 }
 
 /* With a code, it is the code of all of them; without one each has its own. */
@@ -382,6 +399,7 @@ static void close_engine(cairn_engine *base)
     queue_end(&engine->writes, &why);
     queue_end(&engine->reads, &why);
     queue_end(&engine->parked, &why);
+    queue_end(&engine->held, &why);
     figures_leave(engine);
     workers_leave(engine);
     for (int i = 0; i < engine->committer_count; i++) {
@@ -431,6 +449,7 @@ static const struct engine_ops local_ops = {.submit = submit,
                                             .run_here = run_here,
                                             .call = api_call,
                                             .wake = wake,
+                                            .end_unwanted = end_unwanted,
                                             .close = close_engine,
                                             .abandon = abandon};
 

@@ -219,6 +219,8 @@ struct local_engine {
     pthread_mutex_t lock;
     pthread_cond_t write_work, read_work, watch_work;
     struct request_queue writes, reads, parked;
+    struct request_queue held; /* held.h: committed, and answered later */
+    uint32_t looks;            /* of cairn_end_unwanted() */
     struct nothing nothings[NOTHING_MAX];
     bool
         may_park_unasked; /* asking takes a round trip, and there are threads that wake what waits */
@@ -341,6 +343,12 @@ void park_expire(struct local_engine *engine, struct request_queue *ret_expired)
 void park_end(struct local_engine *engine, const char *worker, struct request_queue *ret_ended);
 uint32_t park_wakes(const struct local_engine *engine, const struct request *request);
 
+/* unwanted.c: takes what waits and is not wanted any more; ends it, without the lock; and whether a request that is about
+ * to wait is not wanted, if somebody has looked since it came. */
+void unwanted_take(struct local_engine *engine, struct request_queue *ret_ended);
+void unwanted_end(struct request_queue *ended);
+bool unwanted_since(struct local_engine *engine, struct request *request);
+
 /* operation.c: what the engine does with each kind of request. */
 struct batch;
 struct check;
@@ -376,6 +384,7 @@ struct batch_result {
     struct ready_types nothing; /* for these there is no more; none: it is not known */
     struct request_queue empty; /* claims that found nothing and may wait */
     struct request_queue busy;  /* to be tried alone: another transaction holds their row */
+    struct request_queue held;  /* not to be answered yet */
 };
 
 cairn_code batch_commit(struct committer *committer, struct request_queue *requests,

@@ -21,6 +21,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of a request that is answered later than it was committed (engine/held.h). */
+struct hold {
+    const char *
+        *ids; /* instances whose descendants are to be told of a stop; in the request's arena */
+    size_t count;
+    bool is_told;      /* they were, in this try */
+    bool is_foreign;   /* it stops a run that another engine has leased out, in this try */
+    bool is_again;     /* it could not be carried out yet, in this try */
+    bool is_held;      /* it is committed, and waits for the others */
+    int64_t left;      /* children that are yet to be told, when it was looked at last */
+    int64_t pause_us;  /* between two looks; 0: none */
+    int64_t look_us;   /* monotonic: the next look */
+    int64_t answer_us; /* monotonic: not answered before */
+};
+
 struct request {
     enum request_op op;
     struct arena arena;
@@ -152,6 +167,8 @@ struct request {
     int64_t advance_left_us; /* and so much of it is left */
     bool is_unfinished;      /* a part of it is committed, and it goes on in another commit */
     int64_t purged_count;    /* by the commits before that */
+    struct hold hold;
+    uint32_t looks; /* of cairn_end_unwanted(), when it was last asked for */
 };
 
 struct request *request_new(enum request_op op);                /* NULL: memory ran out */

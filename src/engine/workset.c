@@ -305,6 +305,7 @@ static cairn_code add_loaded(struct batch *batch, const struct instance_row *row
     instance->row = *row;
     instance->is_bare = false;
     instance->is_busy = is_busy;
+    instance->was_telling = row->is_telling;
     return CAIRN_OK;
 }
 

@@ -34,9 +34,11 @@ struct workset_instance {
     struct flow flow; /* first: core hands it back */
     struct instance_row row;
     struct batch *batch;
-    bool is_new;     /* inserted by this batch: its steps are not in the store yet */
-    bool is_adopted; /* in the workset; a new one is not before its key is known to be free */
-    bool is_busy;    /* another transaction holds it */
+    bool is_new;      /* inserted by this batch: its steps are not in the store yet */
+    bool is_adopted;  /* in the workset; a new one is not before its key is known to be free */
+    bool is_busy;     /* another transaction holds it */
+    bool was_telling; /* when it was read */
+    bool has_started; /* the children that its steps wanted */
     const struct kept_run *known; /* not locked, and to be as it was kept; NULL: it is locked */
     bool is_bare;    /* only steps of it are in hand: its own row was neither read nor locked */
     bool is_changed; /* by an earlier request of the batch: its row is to be written */

@@ -41,6 +41,7 @@ struct exchange {
     cairn_error refusal; /* code: why this is not passed on */
     char *caller;        /* the name of its token; NULL: none */
     const char *role;    /* of its token; NULL: none is needed */
+    struct held held;
     _Atomic enum phase phase;
     cairn_response *response;
     struct stream_client *client; /* of GET /v1/stream, until its response owns it */
@@ -115,6 +116,7 @@ void exchange_over(void *cls, struct MHD_Connection *connection, void **held,
     deadline_await(exchange->visitor, AWAIT_HEAD); /* of the next request */
     intake_drop(&exchange->intake);
     stream_leave(exchange->client);
+    held_done(&exchange->held);
     cairn_response_free(exchange->response);
     mem_free(exchange->caller);
     mem_free(exchange->target);
@@ -185,6 +187,19 @@ static void refuse_role(struct exchange *exchange, unsigned roles, unsigned need
          name ? " \"" : "", name ? name : "", name ? "\"" : "", has, needs);
 }
 
+/* The token is not known, or its roles are not among those that are needed. */
+static void refuse_token(struct exchange *exchange, bool is_there, unsigned roles,
+                         unsigned needed)
+{
+    cairn_error *refusal = &exchange->refusal;
+    if (roles) {
+        refuse_role(exchange, roles, needed);
+        return;
+    }
+    fail(refusal, CAIRN_E_UNAUTHORIZED, is_there ? "the token is unknown" : "no token");
+    fail_hint(refusal, CAIRN_E_UNAUTHORIZED, "send the header Authorization: Bearer TOKEN");
+}
+
 static void check_access(struct exchange *exchange, const char *method)
 {
     cairn_error *refusal = &exchange->refusal;
@@ -202,14 +217,12 @@ static void check_access(struct exchange *exchange, const char *method)
     const char *secret = find_secret(exchange);
     unsigned roles = find_roles(exchange, secret ? secret : "");
     exchange->role = roles ? access_role_name(roles) : NULL;
-    if (!roles) {
-        if (secret)
-            tell_refused(exchange->http, exchange->connection, method, exchange->target);
-        fail(refusal, CAIRN_E_UNAUTHORIZED, secret ? "the token is unknown" : "no token");
-        fail_hint(refusal, CAIRN_E_UNAUTHORIZED, "send the header Authorization: Bearer TOKEN");
-    } else if (!(roles & needed)) {
-        refuse_role(exchange, roles, needed);
-    }
+    if (!roles && secret)
+        tell_refused(exchange->http, exchange->connection, method, exchange->target);
+    if (!(roles & needed))
+        refuse_token(exchange, secret, roles, needed);
+    else if (!held_keep(&exchange->held, secret, roles, needed))
+        fail_memory(refusal);
 }
 
 /* The target is a text for libmicrohttpd, which ends it at a NUL byte; what the client sent goes
@@ -348,8 +361,20 @@ static enum MHD_Result send_response(struct exchange *exchange, int status,
     return queue(exchange, (unsigned)status, response);
 }
 
+/* What the engine has ended because the token is no longer good; what it had done is answered. */
+static bool is_ended_by_token(const struct exchange *exchange)
+{
+    return exchange->held.is_revoked && exchange->response &&
+           cairn_response_status(exchange->response) == 503;
+}
+
 static enum MHD_Result send_answer(struct exchange *exchange)
 {
+    if (is_ended_by_token(exchange)) {
+        cairn_response_free(exchange->response);
+        refuse_token(exchange, true, exchange->held.roles, exchange->held.needed);
+        exchange->response = response_of_error(&exchange->refusal);
+    }
     cairn_response *response = exchange->response;
     exchange->response = NULL;
     if (!response)
@@ -400,15 +425,18 @@ static void on_done(void *arg, cairn_response *response)
     struct exchange *exchange = arg;
     struct MHD_Connection *connection = exchange->connection;
     exchange->response = response;
+    held_end(exchange->http, &exchange->held);
     if (atomic_exchange(&exchange->phase, ANSWERED) == SUSPENDED)
         MHD_resume_connection(connection);
 }
 
-/* A client that has closed its side, wholly or by half, takes no more tasks.  Its socket stays
- * open while the call is under way, since a suspended connection is not looked after. */
+/* A client that has closed its side, wholly or by half, takes no more tasks, nor one whose token is gone.  Its socket
+ * stays open while the call is under way, since a suspended connection is not looked after. */
 static bool is_wanted(void *arg)
 {
     const struct exchange *exchange = arg;
+    if (exchange->held.is_revoked)
+        return false;
     struct pollfd client = {.fd = exchange->fd, .events = POLLRDHUP};
     return poll(&client, 1, 0) == 0;
 }
@@ -428,10 +456,18 @@ static enum MHD_Result call(struct exchange *exchange, const char *method)
     request.page = ui_name(exchange->http->ui);
     count_answering(exchange);
     exchange->is_called = true;
+    struct held *held = &exchange->held;
+    if (!held_begin(exchange->http, held)) {
+        refuse_token(exchange, true, held->roles, held->needed);
+        return send_refusal(exchange);
+    }
     if (!http_call(exchange->http, &request, on_done)) {
+        held_end(exchange->http, held);
         fail(&exchange->refusal, CAIRN_E_CLOSED, "the server is stopping");
         return send_refusal(exchange);
     }
+    if (held->is_revoked) /* before it was the engine's to end */
+        http_end_unwanted(exchange->http);
     take_body_trace(exchange);
     intake_drop(&exchange->intake); /* the engine has copied what it needs */
     if (atomic_load(&exchange->phase) == ANSWERED)
@@ -480,14 +516,18 @@ static cairn_code join_with_token(struct exchange *exchange, const char *after,
 {
     struct http *http = exchange->http;
     cairn_error *refusal = &exchange->refusal;
-    const char *secret = http->has_tokens ? find_secret(exchange) : NULL, *name;
+    const struct held *held = &exchange->held;
+    const char *name;
     pthread_mutex_lock(&http->lock);
-    cairn_code code = secret && !tokens_roles(http->tokens, secret, &name)
-                          ? fail(refusal, CAIRN_E_UNAUTHORIZED, "the token is unknown")
-                          : stream_join(http->stream, exchange->connection, exchange->fd, after,
-                                        want, secret, &exchange->client, refusal);
+    unsigned roles = held->secret ? tokens_roles(http->tokens, held->secret, &name) : 0;
+    cairn_code code = CAIRN_OK;
+    if (held->secret && !(roles & held->needed))
+        refuse_token(exchange, true, roles, held->needed);
+    else
+        code = stream_join(http->stream, exchange->connection, exchange->fd, after, want,
+                           held->secret, &exchange->client, refusal);
     pthread_mutex_unlock(&http->lock);
-    return code;
+    return code ? code : refusal->code;
 }
 
 static enum MHD_Result join_stream(struct exchange *exchange)
@@ -504,10 +544,17 @@ static enum MHD_Result join_stream(struct exchange *exchange)
     return MHD_YES;
 }
 
+/* It has waited for its place, and its token may be gone since. */
 static enum MHD_Result send_stream(struct exchange *exchange)
 {
     struct stream_client *client = exchange->client;
+    struct held *held = &exchange->held;
     exchange->client = NULL;
+    if (!held_may_go_on(exchange->http, held)) {
+        stream_leave(client);
+        refuse_token(exchange, true, held->roles, held->needed);
+        return send_refusal(exchange);
+    }
     return send_response(exchange, 200, "text/event-stream", stream_response(client));
 }
 

@@ -12,6 +12,7 @@
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
 
+#include "http/held.h"
 #include "http/http.h"
 #include "http/intake.h"
 #include "http/page.h"
@@ -43,11 +44,17 @@ struct http {
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t idle;
     struct tokens *tokens;
-    size_t answering; /* exchanges that were read whole and are not over */
+    struct held *held;      /* calls that are under way */
+    size_t revoked;         /* of these: no longer allowed */
+    pthread_cond_t settled; /* none of them is */
+    size_t answering;       /* exchanges that were read whole and are not over */
 };
 
 /* Hands a call to the engine; false: that is being closed. */
 bool http_call(struct http *http, const cairn_request *request, cairn_done done);
+
+/* Lets the engine end the calls that are not wanted any more. */
+void http_end_unwanted(struct http *http);
 
 /* Callbacks of libmicrohttpd, whose cls is the struct http. */
 void *exchange_new(void *cls, const char *target, struct MHD_Connection *connection);

@@ -24,6 +24,7 @@ static void http_free(struct http *http)
     pthread_mutex_destroy(&http->gate);
     pthread_mutex_destroy(&http->lock);
     pthread_cond_destroy(&http->idle);
+    pthread_cond_destroy(&http->settled);
     stream_free(http->stream);
     ui_free(http->ui);
     tokens_free(http->tokens);
@@ -91,6 +92,7 @@ cairn_code http_start(const struct http_config *config, struct http **ret_http,
     pthread_mutex_init(&http->gate, NULL);
     pthread_mutex_init(&http->lock, NULL);
     pthread_cond_init(&http->idle, NULL);
+    pthread_cond_init(&http->settled, NULL);
     cairn_code code =
         http->stream ? ui_new(&config->page, &http->ui, reterr) : fail_memory(reterr);
     if (!code)
@@ -114,13 +116,23 @@ bool http_call(struct http *http, const cairn_request *request, cairn_done done)
     return is_open;
 }
 
+void http_end_unwanted(struct http *http)
+{
+    pthread_mutex_lock(&http->gate);
+    if (!http->is_closed)
+        cairn_end_unwanted(http->engine);
+    pthread_mutex_unlock(&http->gate);
+}
+
 void http_set_tokens(struct http *http, struct tokens *tokens)
 {
     pthread_mutex_lock(&http->lock);
     struct tokens *before = http->tokens;
     http->tokens = tokens;
     stream_keep_known(http->stream, tokens);
+    held_revoke(http, tokens);
     pthread_mutex_unlock(&http->lock);
+    held_settle(http);
     tokens_free(before);
 }
 

@@ -56,8 +56,9 @@ struct http_config {
 cairn_code http_start(const struct http_config *config, struct http **ret_http,
                       cairn_error *reterr);
 
-/* From now on these tokens count, also on connections that are open; they are the server's.  Only for
- * a server that was started with tokens. */
+/* From now on these tokens count, also on connections that are open; they are the server's.  What is under way
+ * with a token that is gone, or may no longer do it, has ended when this returns.  Only for a server that was started
+ * with tokens. */
 void http_set_tokens(struct http *http, struct tokens *tokens);
 
 /* No connection is accepted any more, and no call reaches the engine: new ones are answered

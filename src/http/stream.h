@@ -42,7 +42,7 @@ cairn_code stream_join(struct stream *stream, struct MHD_Connection *connection,
                        const char *after, const struct stream_want *want, const char *secret,
                        struct stream_client **ret_client, cairn_error *reterr);
 
-/* Ends the clients whose tokens are not among these. */
+/* Ends the clients whose tokens are not among these, or may no longer follow. */
 void stream_keep_known(struct stream *stream, const struct tokens *tokens);
 
 /* The response owns the client from then on.  NULL: memory ran out, and the client is gone. */

@@ -4,6 +4,7 @@
  */
 #include "base/buf.h"
 #include "engine/batch.h"
+#include "engine/held.h"
 #include "function.h"
 
 #include <stdio.h>
@@ -45,6 +46,8 @@ static bool is_good(const struct sim *sim, const struct held *held)
     return is_held || (ended && strcmp(ended, held->token) == 0);
 }
 
+static void note_stopped(struct sim *sim, const char *id, bool is_stopped);
+
 static void submit_as(struct sim *sim, struct op *op, int engine, struct request *request,
                       const struct held *held)
 {
@@ -55,6 +58,8 @@ static void submit_as(struct sim *sim, struct op *op, int engine, struct request
     }
     request->done = note_done;
     request->arg = &op->is_done;
+    if (request->op == OP_RESUME || request->op == OP_RETRY)
+        note_stopped(sim, request->in.control.id, false);
     lease_asked(sim, request);
     if (sim->has_functions && sim_chance(sim, 70))
         memories_offer(&sim->memories, request);
@@ -542,6 +547,7 @@ static void take_answer(struct sim *sim, struct op *op)
 {
     struct request *request = op->request;
     cairn_code code = request->code;
+    sim->giver = op->engine;
     if (!code && (request->op == OP_START || request->op == OP_RERUN))
         learn_instance(sim, request->out.enqueued[0].id);
     if (!code && request->op == OP_CLAIM)
@@ -588,6 +594,42 @@ static bool is_waiting(const struct sim *sim, int engine)
     return false;
 }
 
+static bool is_control(const struct request *request, bool is_stop)
+{
+    enum request_op op = request->op;
+    return is_stop ? op == OP_PAUSE || op == OP_CANCEL || op == OP_ABORT || op == OP_RESTART
+                   : op == OP_RESUME || op == OP_RETRY;
+}
+
+/* Somebody lets the instance go on, and nobody knows yet whether that comes before or after. */
+static bool may_go_on(const struct sim *sim, const char *id)
+{
+    for (int i = 0; i < OPS_MAX; i++) {
+        const struct request *request = sim->ops[i].request;
+        if (request && is_control(request, false) && strcmp(request->in.control.id, id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* From now on no look of a run of this instance says that it may go on.  A virtual clock does not move by itself, and with it
+ * what another engine knows: so this holds where engines have clocks. */
+static void note_stopped(struct sim *sim, const char *id, bool is_stopped)
+{
+    for (int i = 0; i < RUNNERS_MAX && sim->has_timers; i++)
+        if (sim->runners[i].is_used && strcmp(sim->runners[i].instance_id, id) == 0)
+            sim->runners[i].must_stop = is_stopped;
+}
+
+static void hear_stop(struct sim *sim, const struct request *request)
+{
+    if (request->code || !is_control(request, true))
+        return;
+    law_of_answered_stop(sim, request->in.control.id);
+    if (!may_go_on(sim, request->in.control.id))
+        note_stopped(sim, request->in.control.id, true);
+}
+
 /* Whether a claim was answered. */
 static bool hear(struct sim *sim, struct op *op)
 {
@@ -607,18 +649,36 @@ bool act_run_one(struct sim *sim, int engine)
     for (int i = 0; i < OPS_MAX; i++)
         if (sim->ops[i].request && !sim->ops[i].may_succeed)
             sim->ops[i].may_succeed = is_good(sim, &sim->ops[i].held);
-    bool has_claimed = false;
-    for (int i = 0; i < OPS_MAX; i++)
+    bool has_claimed = false, is_new[OPS_MAX];
+    for (int i = 0; i < OPS_MAX; i++) {
+        is_new[i] = sim->ops[i].request && sim->ops[i].is_done && !sim->ops[i].is_heard;
         has_claimed |= hear(sim, &sim->ops[i]);
+    }
     for (int i = 0; i < ENGINES; i++) /* one that has waited joins others, whatever is due */
         hear(sim, &sim->parked[i]);
     laws_check(sim, has_claimed);
+    for (int i = 0; i < OPS_MAX; i++)
+        if (is_new[i])
+            hear_stop(sim, sim->ops[i].request);
     return true;
 }
 
-void act_run(struct sim *sim)
+/* Answers that are held for a time. */
+static bool wait_for_held(struct sim *sim, int engine)
 {
-    int first = sim_below(sim, ENGINES);
+    int64_t until_us = held_next_us(sim->engines[engine].engine);
+    if (!sim->has_timers || until_us == INT64_MAX)
+        return false;
+    if (until_us > clock_now_us(&sim->clock))
+        sim_set_clock(sim, until_us);
+    return true;
+}
+
+/* False: time has passed meanwhile, so that there may be more to do for the others. */
+static bool run_all(struct sim *sim, int first)
+{
+    bool is_still = true;
+
     for (int i = 0; i < ENGINES; i++) {
         int engine = (first + i) % ENGINES;
         uint64_t ready[INSTANCES_MAX];
@@ -632,12 +692,23 @@ void act_run(struct sim *sim)
                 sim_broken(sim, "engine %d does not answer", engine);
             if (!sim->is_calm && is_waiting(sim, engine) && sim_chance(sim, 2))
                 engine_crash(sim, engine);
-            else if (!act_run_one(sim, engine))
-                break;
+            else if (!act_run_one(sim, engine)) {
+                if (!wait_for_held(sim, engine))
+                    break;
+                is_still = false;
+            }
         }
         if (is_waiting(sim, engine))
             sim_broken(sim, "engine %d rests, but has not answered", engine);
         law_of_wakes(sim, engine, ready);
+    }
+    return is_still;
+}
+
+void act_run(struct sim *sim)
+{
+    int first = sim_below(sim, ENGINES);
+    while (!run_all(sim, first)) {
     }
     act_settle(sim);
     law_of_due(sim);

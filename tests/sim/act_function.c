@@ -122,5 +122,7 @@ void act_passage(struct sim *sim, int engine)
     if (!runner->is_used || !runner->wanted || sim_chance(sim, 15))
         return; /* it takes its time */
     add_claim(sim, runner);
-    runner_submit(runner, engine);
+    bool is_faithful =
+        sim->has_timers && sim_chance(sim, 70); /* as a worker with one server is */
+    runner_submit(runner, is_faithful ? runner->giver : engine);
 }

@@ -106,6 +106,8 @@ struct runner {
     struct request *again;  /* the same once more, whose answer it was given */
     bool is_submitted, is_answered;
     bool is_told_to_stop;
+    bool must_stop; /* who stopped its instance was answered */
+    int giver;      /* the engine that has leased it out */
 
     struct call_seen calls[CALLS_MAX]; /* of steps, in this passage */
     size_t call_count;

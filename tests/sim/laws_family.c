@@ -264,6 +264,29 @@ static void give_orders(struct sim *sim, const struct seen_instance *parent)
     }
 }
 
+/* Who has stopped an instance was answered: all its descendants are stopped. */
+static void law_of_stopped(struct sim *sim, const struct seen_instance *parent)
+{
+    for (size_t i = 0; i < sim->now->instance_count; i++) {
+        const struct seen_instance *child = &sim->now->instances[i];
+        if (!is_child_of(child, parent) || !is_dependent(sim, i))
+            continue;
+        if (!is_stopped(child))
+            sim_broken(sim, "a stop was answered, and %s below it is %s", child->row.id,
+                       instance_status_name(child->row.status));
+        law_of_stopped(sim, child);
+    }
+}
+
+void law_of_answered_stop(struct sim *sim, const char *id)
+{
+    const struct seen_instance *instance = snapshot_find(sim->now, id);
+    if (instance &&
+        (instance->row.status == INSTANCE_ABORTED || instance->row.goal == GOAL_CANCEL ||
+         instance->row.status == INSTANCE_CANCELLED))
+        law_of_stopped(sim, instance);
+}
+
 /* A parent that was cancelled is undone after its children, and ends after them. */
 static void law_of_waiting(struct sim *sim, const struct seen_instance *parent)
 {

@@ -121,6 +121,7 @@ void runner_start(struct sim *sim, const cairn_task *task, const char *worker)
     snprintf(runner->held.token, sizeof runner->held.token, "%s", task->token);
     snprintf(runner->instance_id, sizeof runner->instance_id, "%s", task->instance_id);
     runner->generation = instance->row.generation;
+    runner->giver = sim->giver;
     choose_code(sim, runner);
     open_passage(sim, runner, task);
     sem_init(&runner->go, 0, 0);
@@ -217,8 +218,10 @@ static void submit(struct runner *runner, int engine, struct request *request)
     trace_request(sim, runner, engine, request);
     act_submit(sim, engine, request, &runner->held);
     for (int i = 0; i < OPS_MAX; i++)
-        if (sim->ops[i].request == request)
+        if (sim->ops[i].request == request) {
             sim->ops[i].runner = runner;
+            sim->ops[i].must_stop = runner->must_stop;
+        }
 }
 
 void runner_submit(struct runner *runner, int engine)
@@ -264,6 +267,10 @@ void runner_answered(struct sim *sim, struct op *op)
     runner->is_answered = true;
     if (request->op == OP_COMMIT)
         law_of_commit(sim, op);
+    if (request->op == OP_HEARTBEAT && op->must_stop && runner->must_stop && !request->code &&
+        !request->out.heartbeat.stop)
+        sim_broken(sim, "a stop of %s was answered, and its run may go on",
+                   runner->instance_id);
     if (request != runner->wanted)
         take_over(runner, request);
     if (!sim->is_calm && may_be_asked_again(runner, request) && sim_chance(sim, 12)) {

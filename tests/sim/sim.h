@@ -94,6 +94,7 @@ struct op {
     bool is_done;
     bool is_heard;         /* what its answer says of leases is known */
     bool may_succeed;      /* reports: at some moment its token was the one that counts */
+    bool must_stop;        /* looks of runs: a stop had been answered before it was asked */
     struct held held;      /* reports and heartbeats: whose */
     struct runner *runner; /* whose passage has asked, and keeps the request; NULL: nobody's */
 };
@@ -227,6 +228,7 @@ struct sim {
     struct held held[HELD_MAX];
     size_t held_count;
     struct op ops[OPS_MAX];
+    int giver;                 /* the engine whose answer is being taken */
     struct op parked[ENGINES]; /* a claim that waits for a task, at most one at each engine */
     int signals_sent;
     int rounds;
@@ -340,9 +342,10 @@ void laws_of_saga(struct sim *sim, size_t index,
                   const struct seen_instance *before); /* laws_saga.c */
 void law_of_ends(struct sim *sim, size_t index);       /* laws_end.c */
 void laws_of_function(struct sim *sim, size_t index,
-                      const struct seen_instance *before); /* laws_function.c */
-void laws_of_starts(struct sim *sim);                      /* laws_start.c */
-void laws_of_families(struct sim *sim, bool has_claimed);  /* laws_family.c */
+                      const struct seen_instance *before);  /* laws_function.c */
+void laws_of_starts(struct sim *sim);                       /* laws_start.c */
+void laws_of_families(struct sim *sim, bool has_claimed);   /* laws_family.c */
+void law_of_answered_stop(struct sim *sim, const char *id); /* descendants are stopped, too */
 bool is_end_of_call(const struct step_row *row);
 /* laws_children.c: of sagas' steps that start others. */
 void laws_of_children(struct sim *sim, size_t index);

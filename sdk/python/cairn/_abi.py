@@ -1670,6 +1670,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
         c_void_p, POINTER(cairn_request), POINTER(c_void_p), POINTER(cairn_error),
     ]),
     "cairn_call_async": (None, [c_void_p, POINTER(cairn_request), c_void_p]),
+    "cairn_end_unwanted": (None, [c_void_p]),
     "cairn_response_status": (c_int, [c_void_p]),
     "cairn_response_content_type": (c_char_p, [c_void_p]),
     "cairn_response_body": (c_char_p, [c_void_p, POINTER(c_size_t)]),

@@ -205,6 +205,16 @@ cairn_code postgres_put_step_children(struct store_tx *tx, const struct children
                                rows, count, reterr);
 }
 
+cairn_code postgres_count_untold(struct store_tx *tx, const char *id, int64_t *ret_count,
+                                 cairn_error *reterr)
+{
+    cleanup(reader_done) struct postgres_reader reader = {0};
+    struct postgres_params params = PARAMS(tx, ID(id));
+    TRY(postgres_ask(tx, PG_COUNT_UNTOLD, &params, &reader, reterr));
+    *ret_count = value_int(&reader, 0);
+    return CAIRN_OK;
+}
+
 cairn_code postgres_find_ending_children(struct store_tx *tx, const char *instance_id,
                                          struct children_row *ret_rows, size_t room,
                                          size_t *ret_count, cairn_error *reterr)

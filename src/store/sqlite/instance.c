@@ -225,6 +225,15 @@ cairn_code sqlite_put_step_children(struct store_tx *tx, const struct children_r
     return rows_write(tx, Q_PUT_STEP_CHILDREN, &children_row_type, rows, count, reterr);
 }
 
+cairn_code sqlite_count_untold(struct store_tx *tx, const char *id, int64_t *ret_count,
+                               cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_COUNT_UNTOLD, reterr);
+    bind_text(&query, ":id", id);
+    bind_int(&query, ":cancel", GOAL_CANCEL);
+    return query_int(&query, ret_count);
+}
+
 cairn_code sqlite_find_ending_children(struct store_tx *tx, const char *instance_id,
                                        struct children_row *ret_rows, size_t room,
                                        size_t *ret_count, cairn_error *reterr)

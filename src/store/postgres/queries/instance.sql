@@ -283,6 +283,34 @@ ON CONFLICT (instance_id, seq) DO UPDATE
    SET {children.excluded}
 
 
+-- name: count_untold
+-- doing: look for children
+-- Children that are yet to be stopped because an instance, or a descendant of it, was.
+--
+--   $1  which instance
+--
+-- Walks idx_workflow_instance_telling, from there up to the eldest, and idx_workflow_instance_living.
+WITH RECURSIVE up AS (
+       SELECT t.id AS telling, t.id, t.parent
+         FROM workflow.workflow_instance AS t
+        WHERE t.is_telling AND t.child_count > 0
+       UNION ALL
+       SELECT up.telling, p.id, p.parent
+         FROM up
+         JOIN workflow.workflow_instance AS p ON p.id = up.parent)
+SELECT count(*)
+  FROM up
+  JOIN workflow.workflow_instance AS t ON t.id = up.telling
+  JOIN workflow.workflow_instance AS c ON c.parent = t.id AND c.finished_at IS NULL
+ WHERE up.id = $1::uuid
+   AND (t.status = 'aborted'
+        OR (c.status <> 'compensating'
+            AND (t.status = 'cancelled' OR t.goal = 'cancel'
+                 OR EXISTS (SELECT FROM workflow.workflow_step_children AS s
+                             WHERE s.instance_id = t.id AND s.seq = c.parent_seq
+                               AND s.round = c.parent_round AND s.is_ending))))
+
+
 -- name: find_ending_children
 -- doing: look for children
 -- Steps whose children are to be cancelled.

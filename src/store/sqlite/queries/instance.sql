@@ -153,6 +153,35 @@ ON CONFLICT (instance_id, seq) DO UPDATE
    SET {children.excluded};
 
 
+-- name: count_untold
+-- doing: look for children
+-- Children that are yet to be stopped because an instance, or a descendant of it, was.
+--
+--   :id      which instance
+--   :cancel  GOAL_CANCEL
+--
+-- Walks idx_workflow_instance_telling, from there up to the eldest, and idx_workflow_instance_living.
+WITH RECURSIVE up(telling, id, parent) AS (
+       SELECT id, id, parent
+         FROM workflow_instance INDEXED BY idx_workflow_instance_telling
+        WHERE is_telling = 1 AND child_count > 0
+       UNION ALL
+       SELECT up.telling, p.id, p.parent
+         FROM up
+         JOIN workflow_instance AS p ON p.id = up.parent)
+SELECT count(*)
+  FROM up
+  JOIN workflow_instance AS t ON t.id = up.telling
+  JOIN workflow_instance AS c ON c.parent = t.id AND c.finished_at IS NULL
+ WHERE up.id = :id
+   AND (t.status = 'aborted'
+        OR (c.status <> 'compensating'
+            AND (t.status = 'cancelled' OR t.goal = :cancel
+                 OR EXISTS (SELECT 1 FROM workflow_step_children AS s
+                             WHERE s.instance_id = t.id AND s.seq = c.parent_seq
+                               AND s.round = c.parent_round AND s.is_ending = 1))));
+
+
 -- name: find_ending_children
 -- doing: look for children
 -- Steps whose children are to be cancelled.
