@@ -18,7 +18,7 @@ type txDefinition struct {
 	version             int32
 }
 
-const maxName = 256
+const maxNameBytes = 256
 
 var reservedName = regexp.MustCompile(`~[0-9]+$`)
 
@@ -27,8 +27,8 @@ func checkFunction(name string, version int32, o FunctionOptions) error {
 	switch {
 	case name == "":
 		return newError(ErrBadInput, "the function has no name")
-	case len(name) > maxName:
-		return newError(ErrTooLarge, "the name of the function has %d bytes; %d are allowed", len(name), maxName)
+	case len(name) > maxNameBytes:
+		return newError(ErrTooLarge, "the name of the function has %d bytes; %d are allowed", len(name), maxNameBytes)
 	case !utf8.ValidString(name):
 		return newError(ErrBadInput, "the name of the function is not UTF-8")
 	case bytes.ContainsFunc([]byte(name), unicode.IsControl):

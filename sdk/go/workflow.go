@@ -302,6 +302,16 @@ func (w *Workflow) Parallel(name string, steps ...string) *Workflow {
 	return w.add(object{{"parallel", name}, {"steps", list}})
 }
 
+// ParallelFunc adds the steps that build adds; they run in parallel, and the workflow goes on when all have ended. Anything
+// but a step in it is a mistake, which Text tells.
+func (w *Workflow) ParallelFunc(name string, build func(*Workflow)) *Workflow {
+	steps := w.nested(build)
+	if steps == nil {
+		steps = []object{}
+	}
+	return w.add(object{{"parallel", name}, {"steps", steps}})
+}
+
 func (w *Workflow) waitFields(name string, wait *WaitSpec) object {
 	if wait == nil {
 		return nil

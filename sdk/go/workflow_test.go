@@ -40,6 +40,38 @@ func TestTheTextOfAWorkflow(t *testing.T) {
 	equal(t, "text", text, want)
 }
 
+func TestParallelFunc(t *testing.T) {
+	text, err := cairn.NewWorkflow("order", 1).ParallelFunc("p", func(w *cairn.Workflow) {
+		w.Step("a", &cairn.StepSpec{Handler: "a.v1"}).Step("b", nil)
+	}).Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "text", text, `{"workflow":"order","version":1,"steps":[{"parallel":"p","steps":[{"step":"a","handler":"a.v1"},{"step":"b"}]}]}`)
+}
+
+func TestMistakesOfNamesAndLists(t *testing.T) {
+	long := strings.Repeat("n", 257)
+	for what, wf := range map[string]*cairn.Workflow{
+		"only steps":       cairn.NewWorkflow("w", 1).ParallelFunc("p", func(w *cairn.Workflow) { w.Sleep("s", time.Second) }),
+		"steps is empty":   cairn.NewWorkflow("w", 1).ParallelFunc("p", func(*cairn.Workflow) {}),
+		"is empty":         cairn.NewWorkflow("w", 1),
+		"already used":     cairn.NewWorkflow("w", 1).Step("a", nil).Step("a", nil),
+		"cond#":            cairn.NewWorkflow("w", 1).Step("cond#a", nil),
+		"tells the effect": cairn.NewWorkflow("w", 1).Step("a~2", nil),
+		"too long":         cairn.NewWorkflow("w", 1).Step(long, nil),
+		"max_attempts":     cairn.NewWorkflow("w", 1).Step("a", &cairn.StepSpec{MaxAttempts: -1}),
+		"priority":         cairn.NewWorkflow("w", 1).Step("a", &cairn.StepSpec{Priority: number[int32](101)}),
+		"version":          cairn.NewWorkflow("w", 0).Step("a", nil),
+		"neither then":     cairn.NewWorkflow("w", 1).Condition("c", "{{ true }}", nil, nil),
+		"branches is":      cairn.NewWorkflow("w", 1).Fork("f", "all"),
+	} {
+		if _, err := wf.Text(); !errors.Is(err, cairn.ErrBadInput) || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func TestDataInTheTextOfAWorkflow(t *testing.T) {
 	text, err := cairn.NewWorkflow("shop", 1).
 		Step("charge", &cairn.StepSpec{Input: "{{ $.input.card }}", Output: map[string]any{"n": "{{ .n }}"}}).

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any, Dict, Generator, List, Literal, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, ContextManager, Dict, Generator, List, Literal, Optional, Tuple, Union, overload
 
 from cairn import _check
 from cairn._errors import Misuse
@@ -308,11 +308,8 @@ class Workflow:
             element["collect"] = False
         self._add({**element, **_optional(on_failure=on_failure, compensation=_undo(compensation)),
                    **_given(input=input), **_optional(group=group, metadata=metadata)})
-        self._open.append((steps, None))
-        try:
+        with self._among(steps):
             yield
-        finally:
-            self._open.pop()
 
     def save_point(self, name: str) -> None:
         """A rollback stops here.
@@ -359,14 +356,34 @@ class Workflow:
         with self._inside(None, fork):
             yield fork
 
-    def parallel(self, name: str, *steps: str) -> None:
-        """Runs single steps side by side and waits for all; their handlers are their names.
+    @overload
+    def parallel(self, name: str) -> ContextManager[None]: ...
+
+    @overload
+    def parallel(self, name: str, *steps: str) -> None: ...
+
+    def parallel(self, name: str, *steps: str) -> Optional[ContextManager[None]]:
+        """Runs single steps side by side and waits for all: those inside of ``with``, or of these names, which are their
+        handlers, too.  Anything but a step inside is a mistake, which ``text()`` tells.
 
         >>> import cairn
         >>> wf = cairn.Workflow("news")
         >>> wf.parallel("tell", "mail", "sms")
+        >>> with wf.parallel("print"):
+        ...     wf.step("paper", max_attempts=5)
+        ...     wf.step("poster", "print.poster.v1")
         """
-        self._add({"parallel": name, "steps": [{"step": step} for step in steps]})
+        elements: List[Element] = [{"step": step} for step in steps]
+        self._add({"parallel": name, "steps": elements})
+        return None if steps else self._among(elements)
+
+    @contextlib.contextmanager
+    def _among(self, elements: List[Element]) -> Generator[None, None, None]:
+        self._open.append((elements, None))
+        try:
+            yield
+        finally:
+            self._open.pop()
 
     def human(self, name: str, *, timeout: Optional[Duration] = None, on_timeout: str = "fail",
               on_failure: Optional[str] = None, input: Json = UNSET) -> None:

@@ -236,3 +236,28 @@ def test_task_types_are_handlers():
     wf.step("reserve", reserve, compensation=release)
     assert json.loads(wf.text())["steps"] == [
         {"step": "reserve", "handler": "stock.reserve.v1", "compensation": {"handler": "stock.release.v1"}}]
+
+
+def test_parallel_as_a_block() -> None:
+    block, names = cairn.Workflow("w"), cairn.Workflow("w")
+    with block.parallel("g"):
+        block.step("a")
+        block.step("b")
+    names.parallel("g", "a", "b")
+    for wf in (block, names):
+        wf.step("after")
+    assert block.text() == names.text()
+
+
+def test_only_steps_stand_in_parallel() -> None:
+    wf = cairn.Workflow("w")
+    with wf.parallel("g"):
+        wf.step("a", handler="a.v1", max_attempts=5)
+        wf.sleep("nap", "1s")
+    with pytest.raises(cairn.BadInput, match="only steps may stand in parallel, not a sleep"):
+        wf.text()
+    wf = cairn.Workflow("w")
+    with wf.parallel("g"):
+        pass
+    with pytest.raises(cairn.BadInput, match="steps is empty"):
+        wf.text()
