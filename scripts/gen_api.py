@@ -60,10 +60,10 @@ class Field:
 
     def read_words(self, words, where):
         self.is_optional = self.is_echo = self.is_nonempty = False
-        self.is_by_hand = self.is_unchecked = self.is_rare = False
+        self.is_integer = self.is_by_hand = self.is_unchecked = self.is_rare = self.takes_unset = False
         while words:
             word = words.pop(0)
-            if word in ("optional", "echo", "nonempty", "by_hand", "unchecked", "rare"):
+            if word in ("optional", "echo", "nonempty", "by_hand", "unchecked", "rare", "integer"):
                 setattr(self, "is_" + word, True)
             elif word in ("of", "coded"):
                 self.coded = words.pop(0)
@@ -74,8 +74,8 @@ class Field:
                 self.most = words.pop(0)
             elif word == "default":
                 self.default = json.loads(words.pop(0))
-            elif word == "unset":
-                self.unset = int(words.pop(0))
+            elif word in ("unset", "or"):
+                self.unset, self.takes_unset = int(words.pop(0)), word == "or"
             elif word == "entries":
                 self.entries = (int(words.pop(0)), words[1])
                 del words[:2]
@@ -87,6 +87,7 @@ class Object:
     def __init__(self, role, name, struct):
         self.role, self.name, self.struct = role, name, struct
         self.description, self.fields, self.any_of = "", [], []
+        self.ignored = []  # of the body of a PUT: what only the server sets
         self.item = self.key = None  # of pages and lists
         self.is_endless = self.is_scanned = self.is_counted = False
 
@@ -177,6 +178,21 @@ def read_operations(path):
     return tags, operations
 
 
+def names_of(one, objects):
+    """The names of its fields, those that it includes too."""
+    inner = [name for field in one.fields if field.name is None for name in names_of(objects[field.object], objects)]
+    return inner + [field.name for field in one.fields if field.name is not None]
+
+
+def ignore_answers(objects, operations):
+    """What GET answers PUT accepts: of its body the members of the answer that only the server sets are ignored."""
+    for operation in operations:
+        body, answer = operation.placed("body")[0], operation.placed("answer")[0]
+        if operation.method == "PUT" and body in objects:
+            taken = names_of(objects[body], objects)
+            objects[body].ignored = [name for name in names_of(objects[answer], objects) if name not in taken]
+
+
 # ---- C -----------------------------------------------------------------------------------------
 
 KINDS = {"int32": "INT", "int64": "INT", "uint32": "UINT", "uint64": "UINT", "cursor": "TEXT",
@@ -203,7 +219,7 @@ def c_limits(field):
         said = [least if field.is_needed else 0, c_number(most)]
     fallback = field.unset if field.default is None else int(field.default)
     if said:
-        return [f"LIMITS({said[0]}, {said[1]}, {fallback or 0})"]
+        return [f"LIMITS({said[0]}, {said[1]}, {fallback or 0})"] + [".takes_unset = true"] * field.takes_unset
     return [f".fallback = {fallback}"] if fallback else []
 
 
@@ -224,6 +240,8 @@ def c_field(field, owner, objects):
     is_checked = field.kind not in UNCHECKED and not field.is_unchecked
     if field.is_needed and (owner.role == "request" or is_checked):
         said.append("NEEDED")
+    if field.kind == "json_object":
+        said.append(".is_object = true")
     if field.is_echo:
         said.append(".is_echo = true")
     if field.is_rare:
@@ -267,7 +285,8 @@ def c_object(one, objects):
     out = [f"const struct object {one.variable()} = {{{size}, {len(rows)}, (const struct field[]){{"]
     for row in rows:
         out += row_of(row)
-    return out + ["}};"]
+    ignored = ", ".join(f'"{name}"' for name in one.ignored)
+    return out + [f"}}, (const char *const[]){{{ignored}, NULL}}}};" if ignored else "}, NULL};"]
 
 
 def c_order(objects):
@@ -427,9 +446,9 @@ def reference(kind, name):
     return {"$ref": f"#/components/{kind}/{name}"}
 
 
-def one_of(names):
+def one_of(names, word="oneOf"):
     made = [reference("schemas", name) for name in names.split(" or ")]
-    return made[0] if len(made) == 1 else {"oneOf": made}
+    return made[0] if len(made) == 1 else {word: made}
 
 
 def number_of(text):
@@ -441,7 +460,9 @@ def schema_of(field):
     if field.kind in ("object", "ref"):
         schema["oneOf"] = [reference("schemas", field.object), {"type": "null"}]
     elif field.kind == "latch":
-        schema["type"] = ["string", "boolean", "null"]
+        schema |= {"type": ["string", "boolean", "null"], "enum": ["on", "off", True, False, None]}
+    elif field.is_integer:
+        schema["type"] = ["integer", "null"]
     elif field.kind not in ("json", "value"):
         name = TYPES.get(field.kind, "string")
         schema["type"] = [name, "null"] if field.is_nullable else name
@@ -464,7 +485,9 @@ def schema_of(field):
         schema["enum"] = field.words + ([None] if field.is_nullable else [])
     if field.kind == "fraction":
         schema |= {"minimum": 0, "maximum": 1}
-    if field.least is not None:
+    if field.takes_unset:
+        schema["anyOf"] = [{"minimum": field.least}, {"enum": [field.unset]}, {"type": "null"}]
+    elif field.least is not None:
         schema["minimum"] = field.least
     if field.most:
         schema["maximum"] = number_of(field.most)
@@ -490,6 +513,18 @@ def add_properties(one, objects, is_request, schema, is_optional=False):
             schema["required"].append(field.name)
 
 
+def given(name, schema):
+    """That a field is there and says something."""
+    made = {"required": [name]}
+    if "null" in schema.get("type", []):
+        made["properties"] = {name: {"type": schema["type"][0]}}
+    elif {"type": "null"} in schema.get("oneOf", []):
+        made["properties"] = {name: {"type": "object"}}
+    if schema.get("default") == 0:
+        made["properties"][name]["minimum"] = 1
+    return made
+
+
 def make_schema(one, objects):
     schema = {"type": "object", "properties": {}, "additionalProperties": False, "required": [],
               "any_of": list(one.any_of)}
@@ -512,13 +547,15 @@ def make_schema(one, objects):
                 "description": "How many there are now, counted up to 10,000."}
         schema["required"] = list(schema["properties"])
     add_properties(one, objects, one.role == "request", schema)
+    for name in one.ignored:
+        schema["properties"][name] = {"readOnly": True, "description": "Set by the server; ignored here."}
     any_of = schema.pop("any_of")
     if not schema["required"]:
         del schema["required"]
     if one.description:
         schema["description"] = one.description
     if any_of:
-        schema["anyOf"] = [{"required": [name]} for name in any_of]
+        schema["anyOf"] = [given(name, schema["properties"][name]) for name in any_of]
     return schema
 
 
@@ -542,8 +579,10 @@ def parameters_of(operation, objects):
     made = []
     for text in operation.said.get("path", []):
         name, _, description = text.partition("|")
+        is_number = name.partition("=")[2].strip().startswith("number ")
         made.append({"name": name.partition("=")[0].strip(), "in": "path", "required": True,
-                     "description": description.strip(), "schema": {"type": "string"}})
+                     "description": description.strip(),
+                     "schema": {"type": "integer", "minimum": 1} if is_number else {"type": "string"}})
     query = operation.placed("query")[0]
     return made + ([parameter(field) for field in objects[query].fields] if query else [])
 
@@ -560,7 +599,8 @@ def responses_of(operation):
     for directive, status in (("answer", "200"), ("accepted", "202"), ("created", "201")):
         name, _, description = operation.placed(directive)
         if name:
-            content = BODIES.get(name) or {"application/json": {"schema": one_of(name)}}
+            # An empty page fits all of the pages that there may be.
+            content = BODIES.get(name) or {"application/json": {"schema": one_of(name, "anyOf")}}
             made[status] = {"description": description or "Done.", "content": content}
     fails = operation.first("fails").split()
     if fails and fails[0] == "only":
@@ -693,6 +733,7 @@ def main():
                [ROOT / "spec/objects.txt", ROOT / "spec/operations.txt"])
     objects = read_objects(sources[0])
     tags, operations = read_operations(sources[1])
+    ignore_answers(objects, operations)
     document = pretty(make_document(objects, tags, operations)) + "\n"
     if is_build:
         output = pathlib.Path(sys.argv[4])

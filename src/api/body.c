@@ -213,7 +213,8 @@ static int64_t read_int(struct fields *fields, const struct field *field)
         return number;
     if (!slice_int(value, &number))
         refuse(fields, field->name, "an integer", value);
-    else if (number < field->least || number > most)
+    else if ((number < field->least || number > most) &&
+             !(field->takes_unset && number == field->fallback))
         refuse_field(fields, field->name, CAIRN_E_BAD_INPUT,
                      "must be from %" PRId64 " to %" PRId64 ", not %" PRId64, field->least,
                      most, number);
@@ -266,10 +267,10 @@ static int64_t read_time(struct fields *fields, const char *name)
     return 0;
 }
 
-static const char *read_json(struct fields *fields, const char *name)
+static const char *read_json(struct fields *fields, const struct field *field)
 {
-    struct slice value = find_any(fields, name);
-    if (!value.len)
+    struct slice value = find_any(fields, field->name);
+    if (!value.len || (field->is_object && slice_is(value, "null")))
         return NULL;
     return allocated(fields, slice_json(value, &fields->request->arena));
 }
@@ -403,7 +404,7 @@ static void read_value(struct fields *fields, const struct field *field, void *t
         field_put_pointer(field, to, field_text(fields, name, need));
         break;
     case FIELD_JSON:
-        field_put_pointer(field, to, read_json(fields, name));
+        field_put_pointer(field, to, read_json(fields, field));
         break;
     case FIELD_CHOICE:
         field_put_pointer(field, to, read_word(fields, name, field->words, need));
@@ -449,6 +450,8 @@ static void read_value(struct fields *fields, const struct field *field, void *t
 
 void fields_read(struct fields *fields, const struct object *object, void *to)
 {
+    if (object->ignored)
+        fields->ignored = object->ignored;
     for (size_t i = 0; i < object->count; i++)
         read_value(fields, &object->fields[i], to);
 }
@@ -459,6 +462,9 @@ static bool is_asked(const struct fields *fields, const char *name)
 {
     for (size_t i = 0; i < fields->asked_count; i++)
         if (strcmp(fields->asked[i], name) == 0)
+            return true;
+    for (const char *const *it = fields->ignored; it && *it; it++)
+        if (strcmp(*it, name) == 0)
             return true;
     return false;
 }

@@ -27,8 +27,9 @@ struct fields {
     long index;                  /* in that field's array; -1: it is no array */
     const char *asked[FIELDS_MAX];
     size_t asked_count;
-    const char *missing; /* the first needed field that was left out; NULL: none was */
-    bool is_partial;     /* the reader gave up, so what it did not ask for may still be known */
+    const char *const *ignored; /* names that may be there, too; ends with NULL; NULL: none */
+    const char *missing;        /* the first needed field that was left out; NULL: none was */
+    bool is_partial; /* the reader gave up, so what it did not ask for may still be known */
 };
 
 /* How the objects of an array are read, into structs of this size. */

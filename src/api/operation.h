@@ -51,6 +51,7 @@ struct field {
     bool is_needed; /* in a request; in an answer: a text or time that is never null */
     bool is_echo;   /* of the request: not read from an answer */
     bool is_rare;   /* of an answer: left out if it would be null */
+    bool is_object; /* of JSON: null is no value of it, and counts as left out */
     uint32_t offset, size, count_offset;
     const struct object *inner;
     const char *const *words;  /* ends with NULL */
@@ -58,12 +59,16 @@ struct field {
     uint32_t code_offset;      /* where the enum is */
     int64_t least, most;       /* of a number, or entries */
     int64_t fallback;          /* if it is left out */
+    bool takes_unset;          /* the fallback may be sent, although it is out of range */
 };
 
 struct object {
     size_t size; /* of the struct; 0: it is struct request */
     size_t count;
     const struct field *fields;
+    const char *const *
+        ignored; /* of the body of a PUT: what its GET answers and only the server sets; ends with
+                                 * NULL; NULL: nothing */
 };
 
 #define FIELD(type, member, a_kind, json_name)                                   \

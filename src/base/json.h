@@ -61,6 +61,9 @@ size_t json_compact(const char *text, size_t len, char *to);
 enum { METADATA_MAX = 8192 };
 cairn_code metadata_check(const char *text, cairn_error *reterr);
 
+/* Whether two texts are the same JSON, however they are written; NULL is only the same as NULL. */
+bool json_is_same(const char *a, const char *b);
+
 /* Broken UTF-8 or a NUL inside? */
 bool utf8_is_valid(const char *text, size_t len);
 

@@ -7,6 +7,26 @@
 
 #include <string.h>
 
+static bool is_same(const struct registry_row *a, const struct registry_row *b)
+{
+    return strcmp(a->runtime, b->runtime) == 0 && a->is_enabled == b->is_enabled &&
+           (a->description && b->description ? strcmp(a->description, b->description) == 0
+                                             : a->description == b->description);
+}
+
+/* What is asked for again changes nothing. */
+static cairn_code write_entry(struct batch *batch, const struct registry_row *row,
+                              struct registry_row *ret_now)
+{
+    cairn_code code = STORE(batch, get_registry, row->name, ret_now);
+    if (code && code != CAIRN_E_NOT_FOUND)
+        return code;
+    if (!code && is_same(ret_now, row))
+        return CAIRN_OK;
+    TRY(STORE(batch, put_registry, row));
+    return STORE(batch, get_registry, row->name, ret_now);
+}
+
 cairn_code batch_put_registry(struct batch *batch, struct request *request)
 {
     const cairn_registry_spec *in = &request->in.registry;
@@ -19,13 +39,12 @@ cairn_code batch_put_registry(struct batch *batch, struct request *request)
                                  .created_at_us = batch->tx->now_us,
                                  .updated_at_us = batch->tx->now_us,
                              };
-    TRY(STORE(batch, put_registry, &row));
-    TRY(STORE(batch, get_registry, in->workflow_name, &now));
+    TRY(write_entry(batch, &row, &now));
     cairn_registry_entry *entry = arena_zalloc(&request->arena, sizeof *entry);
     NEED(entry, batch->error);
     *entry = (cairn_registry_entry){
         .workflow_name = row.name,
-        .intent_type = row.intent_type,
+        .intent_type = arena_strdup(&request->arena, now.intent_type),
         .runtime = row.runtime,
         .description = row.description,
         .is_enabled = row.is_enabled,

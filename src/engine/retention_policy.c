@@ -129,12 +129,25 @@ cairn_code answer_retention(struct question *q)
     return retention_show(q->arena, &row, &q->request->out.retention, q->error);
 }
 
-/* What is left out stays as it is; the sweep begins anew. */
+static bool is_same_policy(const struct retention_row *a, const struct retention_row *b)
+{
+    return a->jobs_succeeded == b->jobs_succeeded && a->jobs_failed == b->jobs_failed &&
+           a->jobs_cancelled == b->jobs_cancelled &&
+           a->instances_completed == b->instances_completed &&
+           a->instances_failed == b->instances_failed &&
+           a->instances_cancelled == b->instances_cancelled &&
+           a->instances_aborted == b->instances_aborted && a->keys == b->keys;
+}
+
+/* What is left out stays as it is; the sweep begins anew if anything has changed. */
 cairn_code batch_set_retention(struct batch *batch, struct request *request)
 {
-    struct retention_row row;
+    struct retention_row row, old;
     TRY(STORE(batch, lock_retention, &row));
+    old = row;
     retention_change(&row, &request->in.retention);
+    if (is_same_policy(&row, &old))
+        return retention_show(&request->arena, &row, &request->out.retention, batch->error);
     row.set_at_us = row.next_at_us = batch->tx->now_us;
     row.phase = SWEEP_JOBS;
     row.place = row.seen = row.earliest_us = 0;

@@ -5,11 +5,15 @@
 #include "engine/schedule.h"
 
 #include "base/error.h"
+#include "base/json.h"
 
 #include <string.h>
 
 /* How many runs are shown with a schedule that was changed. */
 enum { RUNS_SHOWN = 20 };
+
+/* The zone of a schedule that was given none; equal distances have it, too. */
+#define NO_ZONE "UTC"
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -22,7 +26,7 @@ static cairn_code check_when(struct check *check, const cairn_schedule_spec *in)
     if (in->every_ms)
         TRY(check_range(check, "every_ms", in->every_ms, SCHEDULE_EVERY_MIN_MS,
                         SCHEDULE_EVERY_MAX_MS));
-    if (in->every_ms && in->timezone)
+    if (in->every_ms && in->timezone && strcmp(in->timezone, NO_ZONE) != 0)
         return check_bad(check, "timezone", "is for cron only");
     if (in->cron) {
         TRY(check_text(check, "cron", in->cron, check->limits->max_name));
@@ -132,7 +136,7 @@ static bool is_same_when(const struct schedule_row *a, const struct schedule_row
 static bool is_same(const struct schedule_row *a, const struct schedule_row *b)
 {
     return is_same_when(a, b) && is_same_text(a->workflow, b->workflow) &&
-           is_same_text(a->task, b->task) && is_same_text(a->input, b->input) &&
+           is_same_text(a->task, b->task) && json_is_same(a->input, b->input) &&
            a->version == b->version && a->overlap == b->overlap && a->catch_up == b->catch_up &&
            a->is_paused == b->is_paused;
 }
@@ -145,11 +149,11 @@ static struct schedule_row row_of(const struct batch *batch, const cairn_schedul
         .name = in->name,
         .cron = in->cron,
         .every_ms = in->every_ms,
-        .timezone = in->timezone ? in->timezone : "UTC",
+        .timezone = in->timezone ? in->timezone : NO_ZONE,
         .workflow = in->workflow,
         .task = in->task,
         .version = in->version,
-        .input = in->input,
+        .input = in->input && strcmp(in->input, "null") != 0 ? in->input : NULL,
         .overlap = in->overlap ? schedule_overlap_from(in->overlap) : OVERLAP_SKIP,
         .catch_up = in->catch_up ? schedule_catch_up_from(in->catch_up) : CATCH_UP_LAST,
         .is_paused = in->paused < 0 ? old && old->is_paused : in->paused == 1,

@@ -21,4 +21,9 @@ bool schema_fits(const json_t *document, const json_t *schema, const json_t *val
 /* A small value that fits: only what is required.  json_decref() it. */
 json_t *schema_sample(const json_t *document, const json_t *schema);
 
+/* Any value that fits, of a field of this name ("": of none): the same for the same seed, which it moves on.  Texts
+ * come from text_of(), since a schema does not say what a cron expression is.  json_decref() it. */
+json_t *schema_draw(const json_t *document, const json_t *schema, const char *name,
+                    const char *(*text_of)(const char *name, unsigned turn), unsigned *seed);
+
 #endif
