@@ -147,6 +147,7 @@ CAIRN_API const char *cairn_code_meaning(cairn_code code);
  *     store_lost       error                     the database or server does not answer
  *     store_recovered  info     after_ms         it answers again
  *     commit_failed    error    left_out         the store has refused a commit, such as a full disk; once a minute
+ *     row_set_aside    error    rows             the store refuses to write a row whose time has come; once a minute
  *     slow_commit      warning  ms, requests     a commit took longer than a second
  *     leases_expired   warning  count            workers neither reported nor sent heartbeats
  *     late_reports     warning  count            reports came after their lease had ended

@@ -54,7 +54,13 @@ static cairn_code go_on(struct committer *committer, struct request *request)
     for (;;) {
         int64_t due_us;
         bool is_moved;
-        TRY(apply_due(committer, &due_us, &is_moved, &request->error));
+        cairn_code code = apply_due(committer, &due_us, &is_moved, &request->error);
+        if (code == CAIRN_E_STORE) { /* of a row: the others go on */
+            timers_take_care(committer);
+            code = apply_due(committer, &due_us, &is_moved, &request->error);
+        }
+        if (code)
+            return code;
         bool is_due = due_us && due_us <= clock_now_us(clock);
         if (is_due && is_moved)
             continue; /* more of the same instant than one portion holds */

@@ -193,6 +193,15 @@ static cairn_code apply_claims(struct batch *batch)
 static bool must_apply_timers(const struct batch *batch)
 {
     struct local_engine *engine = batch->engine;
+    if (batch->committer->timing.is_off)
+        return false;
+    if (batch->committer->timing.kinds)
+        return true;
+    pthread_mutex_lock(&engine->lock);
+    bool is_resting = engine->asides.rest_us > clock_monotonic_us(&engine->clock);
+    pthread_mutex_unlock(&engine->lock);
+    if (is_resting)
+        return false;
     for_each_request (request, batch)
         if (request_is_claiming(request) || request->hold.is_held)
             return true;
@@ -416,6 +425,9 @@ static cairn_code try_commit(struct committer *committer, struct request_queue *
     code = batch_end(&batch, applied);
     if (code && batch.is_unlocked)
         committer->locked_batches = LOCKED_BATCHES;
+    ret_result->is_timed = batch.is_timed;
+    ret_result->timed_count = batch.timed_count;
+    memcpy(ret_result->timed_id, batch.timed_id, sizeof ret_result->timed_id);
     *ret_is_spoilt = batch.is_spoilt || (code && batch.is_unlocked);
     ret_result->is_unsure = !applied && code == CAIRN_E_UNREACHABLE;
     if (code) {

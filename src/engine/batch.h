@@ -189,6 +189,9 @@ struct batch {
     LIST(struct lane_name) released; /* tasks whose tokens go back */
     int64_t due_us; /* the earliest timer known: the store's, and those made here; 0: none */
     bool is_due_known;
+    bool is_timed; /* of batch_result, as are the next two */
+    size_t timed_count;
+    char timed_id[ID_TEXT];
     bool is_stuck;   /* a timer is due that could not be applied: its row is locked elsewhere */
     int64_t late_us; /* how late the latest of the timers was that were applied; 0: in time */
 };

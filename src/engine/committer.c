@@ -511,6 +511,19 @@ static void tell_refused(struct local_engine *engine, const cairn_error *why)
                     why->message);
 }
 
+/* The store has refused what timers or requests have made: it is tried without timers, and then the timers by themselves. */
+static void commit_untimed(struct committer *committer, struct request_queue *requests,
+                           const cairn_error *why, bool is_alone)
+{
+    committer->timing = (struct timing){.is_off = true};
+    if (requests->count)
+        commit_all(committer, requests, is_alone);
+    else
+        tell_refused(committer->engine, why);
+    committer->timing = (struct timing){0};
+    timers_take_care(committer);
+}
+
 static void commit_all(struct committer *committer, struct request_queue *requests,
                        bool is_alone)
 {
@@ -541,6 +554,8 @@ static void commit_all(struct committer *committer, struct request_queue *reques
     } else if (code == CAIRN_E_UNREACHABLE ||
                (code_is_transient(code) && result.is_begin_failed)) {
         try_later(committer, requests, &why, result.is_unsure);
+    } else if (result.is_timed && code == CAIRN_E_STORE && !committer->timing.is_off) {
+        commit_untimed(committer, requests, &why, is_alone);
     } else if (requests->count > 1) {
         commit_each(committer, requests);
     } else if (code_is_transient(code)) {

@@ -13,7 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINDINGS_MAX = 32, TYPES_MAX = 1000, SKEW_WARNING_MS = 1000, LATE_S = 3600 };
+enum {
+    FINDINGS_MAX = 32,
+    TYPES_MAX = 1000,
+    SKEW_WARNING_MS = 1000,
+    LATE_S = 3600,
+    ASIDES_NAMED = 5
+};
 
 /* Less than this on the disk of a file is worth a warning. */
 #define LITTLE_ROOM ((int64_t)64 << 20)
@@ -114,6 +120,19 @@ static void look_at_work(struct question *q, const struct store_facts *facts,
          "%" PRIu64 " jobs wait, %" PRIu64 " of them due, the oldest for %" PRId64 " s%s",
          counts->pending, counts->ready, waited_s,
          is_late ? ": does any worker take its type?" : "");
+}
+
+static void look_at_asides(struct question *q)
+{
+    struct local_engine *engine = q->engine;
+    size_t count = aside_count(engine);
+    pthread_mutex_lock(&engine->lock);
+    for (size_t i = 0; i < count && i < engine->asides.count && i < ASIDES_NAMED; i++)
+        find(q, "rows", "error", "the store refuses to write %s, whose time has come: %s",
+             engine->asides.rows[i].id, engine->asides.rows[i].why);
+    pthread_mutex_unlock(&engine->lock);
+    if (!count)
+        find(q, "rows", "ok", "the store has refused no row whose time has come");
 }
 
 static void look_at_outbox(struct question *q, const struct store_facts *facts)
@@ -221,6 +240,7 @@ cairn_code answer_doctor(struct question *q)
     look_at_store(q, &facts);
     look_at_clock(q, &facts);
     look_at_work(q, &facts, &counts, &steps);
+    look_at_asides(q);
     look_at_outbox(q, &facts);
     look_at_space(q, &facts);
     TRY(look_at_retention(q));

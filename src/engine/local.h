@@ -155,6 +155,40 @@ enum { WAKE_COUNTS = 64 };
 
 enum { WRITERS_MAX = 4, BATCH_MAX = 1000 };
 
+/* aside.c: what timers do, each kind with its own question to the store. */
+enum timer_kind {
+    TIMER_LOST_JOBS,
+    TIMER_DUE_JOBS,
+    TIMER_DUE_STEPS,
+    TIMER_INTAKE,
+    TIMER_SCHEDULES,
+    TIMER_STARTS,
+    TIMER_STEPS,
+    TIMER_FAMILIES,
+    TIMER_KINDS
+};
+
+/* Which timers a batch applies, and how many rows of a kind; zeroed: all of them, a portion of each. */
+struct timing {
+    bool is_off;
+    unsigned kinds; /* 1 << enum timer_kind; 0: all */
+    size_t most;    /* 0: a portion */
+};
+
+/* Jobs and instances that the store refused to write when their time came.  Timers pass over them for a while. */
+enum { ASIDE_MAX = 64 };
+struct aside {
+    char id[ID_TEXT];
+    int64_t until_us; /* monotonic */
+    char why[200];
+};
+struct asides {
+    struct aside rows[ASIDE_MAX];
+    size_t count;
+    int64_t told_us; /* monotonic: when the operator was told; 0: never */
+    int64_t rest_us; /* monotonic: until when no timers are applied */
+};
+
 /* Owns one connection and commits what waits.  The thread only calls committer_run_once(), so a
  * simulator can call it instead. */
 struct committer {
@@ -163,6 +197,7 @@ struct committer {
     struct rng rng;
     struct plans plans;
     struct claim_habit habits[HABITS];
+    struct timing timing;
     int locked_batches;    /* how many to come lock all their rows */
     bool has_few_steps;    /* the latest claim of jobs and steps found fewer steps than jobs */
     int index;             /* 0 also keeps the timers and the parked claims */
@@ -249,6 +284,7 @@ struct local_engine {
     int64_t trouble_us; /* monotonic: since when */
     cairn_error trouble;
 
+    struct asides asides;
     int64_t refusal_us,
         refusals_untold; /* when a refusal to write was told: monotonic; 0: never */
 };
@@ -375,9 +411,12 @@ const struct engine_operation *engine_operation_of(enum request_op op);
 /* batch.c: applies requests in one transaction and commits.  Those that are refused carry their
  * own code; the answer is the whole batch's. */
 struct batch_result {
-    bool is_unsure;       /* commit ended in CAIRN_E_UNREACHABLE */
-    bool is_begin_failed; /* not even begun */
-    bool is_due_known;    /* the store was asked: due_in_us is all there is */
+    bool is_unsure;         /* commit ended in CAIRN_E_UNREACHABLE */
+    bool is_begin_failed;   /* not even begun */
+    bool is_timed;          /* timers were due and have been applied, or were tried */
+    size_t timed_count;     /* of a single kind: how many rows */
+    char timed_id[ID_TEXT]; /* the latest of them; "": the kind does not tell */
+    bool is_due_known;      /* the store was asked: due_in_us is all there is */
     bool is_stuck;     /* what is due could not be had, so looking again at once is of no use */
     int64_t due_in_us; /* until the next timer; -1: none */
     struct ready_types ready;
@@ -389,6 +428,12 @@ struct batch_result {
 
 cairn_code batch_commit(struct committer *committer, struct request_queue *requests,
                         bool is_alone, struct batch_result *ret_result, cairn_error *reterr);
+
+/* aside.c: the store has refused what timers have made.  Finds the rows that it refuses, by halving, and sets them
+ * aside; all others that are due are committed. */
+void timers_take_care(struct committer *committer);
+bool aside_has(struct local_engine *engine, const char *id);
+size_t aside_count(struct local_engine *engine); /* also forgets those whose time is over */
 
 /* batch_timer.c: applies what is due in one bounded portion.  *ret_due_us: when the next is (0:
  * never). */

@@ -10,6 +10,9 @@
 /* How soon to look again at what is due but could not be locked: another transaction holds its row. */
 enum { STUCK_US = 50 * 1000 };
 
+/* The same while rows are set aside, which stay due and hide what comes after them. */
+#define ASIDE_LOOK_US (500 * US_PER_MS)
+
 /* At the latest: the store's clock may be set forward while the engine waits, and a machine that
  * was suspended wakes up. */
 #define ASK_LATEST_US US_PER_MIN
@@ -39,9 +42,8 @@ int64_t timers_next_us(const struct local_engine *engine)
     const struct timer_watch *timers = &engine->timers;
     if (!keeps_timers(engine))
         return INT64_MAX;
-    if (must_ask(timers))
-        return 0;
-    return timers->due_us ? timers->due_us : INT64_MAX;
+    int64_t next_us = must_ask(timers) ? 0 : timers->due_us ? timers->due_us : INT64_MAX;
+    return next_us < engine->asides.rest_us ? engine->asides.rest_us : next_us;
 }
 
 void timers_ask(struct local_engine *engine)
@@ -55,7 +57,7 @@ static int64_t ask_in_us(const struct local_engine *engine, const struct batch_r
     int64_t in_us = result->due_in_us;
     int64_t poll_us = engine->store->ops->ask_due_ms * US_PER_MS;
     if (in_us == 0 && result->is_stuck)
-        in_us = STUCK_US;
+        in_us = engine->asides.count ? ASIDE_LOOK_US : STUCK_US;
     if (poll_us && (in_us < 0 || in_us > poll_us))
         return poll_us;
     return in_us > ASK_LATEST_US ? ASK_LATEST_US : in_us;

@@ -90,7 +90,7 @@ static void list_columns(struct plain *plain, const char *table, struct columns 
 }
 
 /* The values that are tried for a type; NULL ends them. */
-static const char *const *values_of(const char *type)
+static const char *const *values_of(const char *type, bool is_job)
 {
     static const char *const sqlite[] = {
         "-9223372036854775808", "-1", "0", "2147483647", "5000000000",
@@ -100,12 +100,15 @@ static const char *const *values_of(const char *type)
                                         "9223372036854775807", NULL};
     static const char *const times[] = {"'-infinity'", "'0001-01-01'", "'1970-01-01Z'",
                                         "'infinity'", NULL};
+    static const char *const step_times[] = {"'0001-01-01'", "'1970-01-01Z'", "'9999-12-31'",
+                                             NULL};
     static const char *const none[] = {NULL};
-    return strcmp(type, "INTEGER") == 0                           ? sqlite
-           : strcmp(type, "integer") == 0                         ? int32
-           : strcmp(type, "bigint") == 0                          ? int64
-           : strncmp(type, "timestamp", strlen("timestamp")) == 0 ? times
-                                                                  : none;
+    return strcmp(type, "INTEGER") == 0   ? sqlite
+           : strcmp(type, "integer") == 0 ? int32
+           : strcmp(type, "bigint") == 0  ? int64
+           : strncmp(type, "timestamp", strlen("timestamp")) == 0
+               ? (is_job ? times : step_times)
+               : none;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */
@@ -160,7 +163,7 @@ static struct task take(struct extremes *x, const char *type)
              type);
     ask(x, "POST", "/v1/tasks/claim", body);
     member(x->body, "id", task.id);
-    member(x->body, "lease_token", task.token);
+    member(x->body, "token", task.token);
     return task;
 }
 
@@ -169,8 +172,7 @@ static const char *report(struct extremes *x, const struct task *task, const cha
 {
     char target[200], body[300];
     snprintf(target, sizeof target, "/v1/tasks/%s/%s", task->id, how);
-    snprintf(body, sizeof body, "{\"worker\":\"w\",\"lease_token\":\"%s\"%s}", task->token,
-             more);
+    snprintf(body, sizeof body, "{\"worker\":\"w\",\"token\":\"%s\"%s}", task->token, more);
     return ask(x, "POST", target, body);
 }
 
@@ -181,6 +183,13 @@ static void advance(struct extremes *x, const char *ms)
     ask(x, "POST", "/v1/clock/advance", body);
 }
 
+static void deploy(struct extremes *x)
+{
+    ask(x, "POST", "/v1/workflows",
+        "workflow: one\nversion: 1\nsteps:\n  - step: a\n    handler: s.v1\n");
+    CHECK(strstr(x->body, "\"hash\""), "%s", x->body);
+}
+
 /* Somebody else's job, which has nothing to do with it. */
 static void check_others(struct extremes *x)
 {
@@ -188,7 +197,7 @@ static void check_others(struct extremes *x)
     struct task task = take(x, "other.v1");
     CHECK(task.id[0], "%s: the job of others cannot be claimed", x->doing);
     report(x, &task, "complete", "");
-    CHECK(!strstr(x->body, "\"error\""), "%s: %s", x->doing, x->body);
+    CHECK(strstr(x->body, "\"succeeded\""), "%s: %s", x->doing, x->body);
 }
 
 /* ---- what is tried ---------------------------------------------------------------------------- */
@@ -215,12 +224,32 @@ static void act(struct extremes *x, const char *kind, const char *id, const char
     ask(x, "POST", target, "{}");
 }
 
-static bool set_value(struct extremes *x, const char *table, const char *where, const char *id,
-                      const char *column, const char *value)
+/* The rows of a job, or of the steps of an instance, as a condition. */
+static void rows_of(const struct extremes *x, bool is_job, const char *prefix, const char *id,
+                    char ret_where[200])
 {
-    char sql[400];
-    snprintf(sql, sizeof sql, "UPDATE %s%s SET %s = %s WHERE %s = '%s'",
-             x->plain.sqlite ? "" : "workflow.", table, column, value, where, id);
+    if (!is_job && x->plain.sqlite)
+        snprintf(ret_where, 200,
+                 "%sinstance_seq = (SELECT seq FROM workflow_instance WHERE id = '%s')", prefix,
+                 id);
+    else
+        snprintf(ret_where, 200, "%s%s = '%s'", prefix, is_job ? "id" : "instance_id", id);
+}
+
+static const char *table_of(const struct extremes *x, bool is_job)
+{
+    if (x->plain.sqlite)
+        return is_job ? "workflow_run" : "workflow_step";
+    return is_job ? "workflow.workflow_run" : "workflow.workflow_step";
+}
+
+static bool set_value(struct extremes *x, bool is_job, const char *id, const char *column,
+                      const char *value)
+{
+    char sql[500], where[200];
+    rows_of(x, is_job, "", id, where);
+    snprintf(sql, sizeof sql, "UPDATE %s SET %s = %s WHERE %s", table_of(x, is_job), column,
+             value, where);
     return plain_run(&x->plain, sql);
 }
 
@@ -228,8 +257,7 @@ static void try_value(struct extremes *x, bool is_job, bool is_leased, const cha
                       const char *value)
 {
     const char *kind = is_job ? "jobs" : "instances", *type = is_job ? "x.v1" : "s.v1";
-    const char *table = is_job ? "workflow_run" : "workflow_step";
-    const char *where = is_job ? "id" : "instance_id";
+    const char *table = table_of(x, is_job);
     char id[64];
     struct task task = {0};
     snprintf(x->doing, sizeof x->doing, "%s.%s = %s of a %s one", table, column, value,
@@ -239,7 +267,7 @@ static void try_value(struct extremes *x, bool is_job, bool is_leased, const cha
     member(x->body, "id", id);
     if (is_leased)
         task = take(x, type);
-    if (!set_value(x, table, where, id, column, value))
+    if (!set_value(x, is_job, id, column, value))
         return;
     if (!is_leased)
         task = take(x, type);
@@ -260,6 +288,17 @@ static void try_value(struct extremes *x, bool is_job, bool is_leased, const cha
     look(x, kind, id);
 }
 
+/* What tells rows apart, and places in the plan, which are no numbers. */
+static bool is_name_of_row(const char *column)
+{
+    static const char *const names[] = {"seq",        "id",         "instance_seq", "next",
+                                        "scope_fork", "scope_from", "scope_to"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(column, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void try_table(bool is_job)
 {
     struct extremes *x = calloc(1, sizeof *x);
@@ -270,15 +309,13 @@ static void try_table(bool is_job)
     options.virtual_clock = true;
     CHECK(cairn_open(&options, &x->engine, &error) == CAIRN_OK, "%s", error.message);
     x->plain = plain_open(options.url);
-    ask(x, "POST", "/v1/workflows",
-        "{\"source\":\"workflow: one\\nversion: 1\\nsteps:\\n  - step: a\\n    handler: "
-        "s.v1\\n\"}");
+    deploy(x);
     list_columns(&x->plain, is_job ? "workflow_run" : "workflow_step", &columns);
     CHECK(columns.count > 10, "no columns");
     for (size_t i = 0; i < columns.count; i++)
-        for (const char *const *value = values_of(columns.types[i]); *value; value++)
+        for (const char *const *value = values_of(columns.types[i], is_job); *value; value++)
             for (int is_leased = 0; is_leased < 2; is_leased++)
-                if (strcmp(columns.names[i], "seq") != 0) /* what tells rows apart */
+                if (!is_name_of_row(columns.names[i]))
                     try_value(x, is_job, is_leased, columns.names[i], *value);
     plain_close(&x->plain);
     cairn_close(x->engine);
@@ -293,6 +330,92 @@ TEST(a_job_may_hold_any_number)
 TEST(a_step_may_hold_any_number)
 {
     try_table(false);
+}
+
+/* ---- rows that the store refuses ---------------------------------------------------------------- */
+
+static struct extremes *open_virtual(void)
+{
+    struct extremes *x = calloc(1, sizeof *x);
+    cairn_error error;
+    cairn_open_options options = CAIRN_OPEN_DEFAULTS;
+    options.url = scratch_store();
+    options.virtual_clock = true;
+    CHECK(cairn_open(&options, &x->engine, &error) == CAIRN_OK, "%s", error.message);
+    x->plain = plain_open(options.url);
+    deploy(x);
+    return x;
+}
+
+static void close_virtual(struct extremes *x)
+{
+    plain_close(&x->plain);
+    cairn_close(x->engine);
+    free(x);
+}
+
+/* From now on the database refuses to write this row. */
+static void refuse_row(struct extremes *x, bool is_job, const char *id)
+{
+    char sql[500], where[200];
+    rows_of(x, is_job, x->plain.sqlite ? "NEW." : "", id, where);
+    if (x->plain.sqlite)
+        snprintf(sql, sizeof sql,
+                 "CREATE TRIGGER refuse BEFORE UPDATE ON %s WHEN %s"
+                 " BEGIN SELECT RAISE(ABORT, 'refused by somebody'); END",
+                 table_of(x, is_job), where);
+    else
+        snprintf(sql, sizeof sql,
+                 "ALTER TABLE %s ADD CONSTRAINT refused_by_somebody CHECK (NOT (%s)) NOT VALID",
+                 table_of(x, is_job), where);
+    CHECK(plain_run(&x->plain, sql), "%s", sql);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        count++;
+    return count;
+}
+
+/* Many are leased, and the database refuses one of them when all leases are lost. */
+static void lose_many(bool is_job)
+{
+    enum { MANY = 40 };
+    struct extremes *x = open_virtual();
+    char claim[200], bad[64];
+    for (int i = 0; i < MANY; i++) {
+        ask(x, "POST", is_job ? "/v1/jobs" : "/v1/instances",
+            is_job ? "{\"type\":\"x.v1\"}" : "{\"workflow\":\"one\"}");
+        if (i == MANY / 3)
+            member(x->body, "id", bad);
+    }
+    snprintf(claim, sizeof claim, "{\"worker\":\"w\",\"types\":[\"%s\"],\"max\":%d}",
+             is_job ? "x.v1" : "s.v1", MANY);
+    ask(x, "POST", "/v1/tasks/claim", claim);
+    CHECK_INT(count_of(x->body, "\"token\""), MANY);
+    refuse_row(x, is_job, bad);
+    advance(x, "60000"); /* all leases are lost */
+    check_others(x);
+    advance(x, "600000");
+    ask(x, "POST", "/v1/tasks/claim", claim);
+    CHECK_INT(count_of(x->body, "\"token\""), MANY - 1);
+    CHECK(!strstr(x->body, bad), "%s was given out", bad);
+    ask(x, "GET", "/v1/doctor", NULL);
+    CHECK(strstr(x->body, bad), "doctor does not name %s: %s", bad, x->body);
+    check_others(x);
+    close_virtual(x);
+}
+
+TEST(a_job_that_the_store_refuses_keeps_no_other_from_its_time)
+{
+    lose_many(true);
+}
+
+TEST(a_step_that_the_store_refuses_keeps_no_other_from_its_time)
+{
+    lose_many(false);
 }
 
 /* ---- priorities and times ---------------------------------------------------------------------- */
@@ -336,7 +459,7 @@ TEST(the_ends_of_time_are_shown)
         char id[64], target[100], wanted[100];
         ask(x, "POST", "/v1/jobs", "{\"type\":\"x.v1\"}");
         member(x->body, "id", id);
-        CHECK(set_value(x, "workflow_run", "id", id, "run_at", cases[i].value), "refused");
+        CHECK(set_value(x, true, id, "run_at", cases[i].value), "refused");
         snprintf(target, sizeof target, "/v1/jobs/%s", id);
         snprintf(wanted, sizeof wanted, "\"run_at\":\"%s\"", cases[i].shown);
         ask(x, "GET", target, NULL);
