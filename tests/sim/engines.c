@@ -7,6 +7,9 @@
  * one session serves all engines and the simulator itself.
  */
 #include "function.h"
+
+#include "base/mem.h"
+#include "store/sqlite/known.h"
 #include "store/sqlite/sqlite.h"
 
 #include <stdio.h>
@@ -15,13 +18,80 @@
 
 static struct store *kept_store;
 static struct store_session *kept_session;
+static struct changes changes;
+static sqlite3_stmt *deletions[64]; /* of all rows of each table */
+static size_t deletion_count;
+
+enum { ASKED = 32 };
+static struct {
+    char sql[512];
+    sqlite3_stmt *handle;
+} questions[ASKED];
 
 /* ---- one store for all seeds ------------------------------------------------------------- */
 
 static void close_kept(void)
 {
+    for (size_t i = 0; i < deletion_count; i++)
+        sqlite3_finalize(deletions[i]);
+    for (size_t i = 0; i < ASKED; i++)
+        sqlite3_finalize(questions[i].handle);
     sqlite_session_close(kept_session);
     sqlite_close(kept_store);
+}
+
+/* Which row is written; what is rolled back then is one more that is looked at. */
+static void note_change(void *arg, int op, const char *database, const char *table,
+                        sqlite3_int64 row)
+{
+    (void)arg, (void)op, (void)database;
+    int64_t seq = 0;
+    if (strcmp(table, "workflow_step") == 0)
+        seq = row >> 20; /* 0002_workflows.sql */
+    else if (strcmp(table, "workflow_instance") == 0)
+        seq = row;
+    else if (strcmp(table, "workflow_run") == 0)
+        changes.has_jobs = true;
+    else if (strcmp(table, "workflow_dlq") == 0)
+        changes.has_records = true;
+    else if (strcmp(table, "workflow_log") == 0)
+        changes.has_logs = true;
+    else if (strcmp(table, "workflow_signal") == 0)
+        changes.has_signals = true;
+    for (size_t i = 0; i < changes.instance_count; i++)
+        if (changes.instances[i] == seq)
+            return;
+    if (seq && changes.instance_count < CHANGED_MAX)
+        changes.instances[changes.instance_count++] = seq;
+    else if (seq)
+        changes.is_all = true;
+}
+
+void sim_take_changes(struct changes *ret)
+{
+    *ret = changes;
+    changes = (struct changes){0};
+}
+
+static int prepare_deletion(void *db, int columns, char **values, char **names)
+{
+    char sql[128];
+    (void)columns, (void)names;
+    if (deletion_count == sizeof deletions / sizeof *deletions)
+        return 1;
+    snprintf(sql, sizeof sql, "DELETE FROM %s", values[0]);
+    return sqlite3_prepare_v2(db, sql, -1, &deletions[deletion_count++], NULL);
+}
+
+static void prepare_kept(void)
+{
+    sqlite3 *db = ((struct sqlite_session *)kept_session)->connection->db;
+    if (sqlite3_exec(db,
+                     "SELECT name FROM sqlite_schema"
+                     " WHERE type = 'table' AND name <> 'workflow_migration'",
+                     prepare_deletion, db, NULL) != SQLITE_OK)
+        abort();
+    known_observe(((struct sqlite_session *)kept_session)->known, note_change);
 }
 
 static void open_kept(struct sim *sim)
@@ -31,28 +101,23 @@ static void open_kept(struct sim *sim)
     if (store_open(&config, &kept_store, &error) ||
         sqlite_session_open(kept_store, SESSION_WRITER, &kept_session, &error))
         abort();
+    prepare_kept();
     atexit(close_kept);
-}
-
-static int delete_from(void *db, int columns, char **values, char **names)
-{
-    char sql[128];
-    (void)columns, (void)names;
-    snprintf(sql, sizeof sql, "DELETE FROM %s", values[0]);
-    return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
 /* Deletes all rows but those that say which migrations were applied. */
 static void empty_kept(void)
 {
     struct connection *connection = ((struct sqlite_session *)kept_session)->connection;
-    if (connection_exec(connection, "BEGIN IMMEDIATE") != SQLITE_OK ||
-        sqlite3_exec(connection->db,
-                     "SELECT name FROM sqlite_schema"
-                     " WHERE type = 'table' AND name <> 'workflow_migration'",
-                     delete_from, connection->db, NULL) != SQLITE_OK ||
-        connection_exec(connection, "COMMIT") != SQLITE_OK)
+    if (connection_exec(connection, "BEGIN IMMEDIATE") != SQLITE_OK)
         abort();
+    for (size_t i = 0; i < deletion_count; i++)
+        if (sqlite3_step(deletions[i]) != SQLITE_DONE ||
+            sqlite3_reset(deletions[i]) != SQLITE_OK)
+            abort();
+    if (connection_exec(connection, "COMMIT") != SQLITE_OK)
+        abort();
+    changes = (struct changes){.is_all = true};
 }
 
 /* A policy that keeps everything, in place of the one that was deleted. */
@@ -67,12 +132,39 @@ static void keep_all(void)
         abort();
 }
 
+/* A statement is prepared once; those with numbers in them take turns. */
+static sqlite3_stmt *asked(const struct sim *sim, const char *sql)
+{
+    static size_t next;
+    sqlite3 *db = ((struct sqlite_session *)kept_session)->connection->db;
+    for (size_t i = 0; i < ASKED; i++)
+        if (strcmp(questions[i].sql, sql) == 0)
+            return questions[i].handle;
+    size_t at = next++ % ASKED;
+    sqlite3_finalize(questions[at].handle);
+    questions[at].handle = NULL;
+    snprintf(questions[at].sql, sizeof questions[at].sql, "%s", sql);
+    if (sqlite3_prepare_v2(db, sql, -1, &questions[at].handle, NULL) != SQLITE_OK)
+        sim_broken(sim, "%s: %s", sql, sqlite3_errmsg(db));
+    return questions[at].handle;
+}
+
 void sim_ask(const struct sim *sim, const char *sql,
              int (*note)(void *arg, int columns, char **values, char **names), void *arg)
 {
-    sqlite3 *db = ((struct sqlite_session *)kept_session)->connection->db;
-    if (sqlite3_exec(db, sql, note, arg, NULL) != SQLITE_OK)
-        sim_broken(sim, "%s: %s", sql, sqlite3_errmsg(db));
+    enum { VALUES = 16 };
+    char *values[VALUES];
+    sqlite3_stmt *handle = asked(sim, sql);
+    int rc, columns = sqlite3_column_count(handle);
+    while ((rc = sqlite3_step(handle)) == SQLITE_ROW) {
+        for (int i = 0; i < columns && i < VALUES; i++)
+            values[i] = (char *)(uintptr_t)sqlite3_column_text(handle, i);
+        if (note(arg, columns, values, NULL))
+            break;
+    }
+    sqlite3_reset(handle);
+    if (rc != SQLITE_DONE)
+        sim_broken(sim, "%s: no answer", sql);
 }
 
 static int note_number(void *arg, int columns, char **values, char **names)
@@ -89,6 +181,14 @@ int64_t sim_count(const struct sim *sim, const char *rows)
     snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", rows);
     sim_ask(sim, sql, note_number, &count);
     return count;
+}
+
+cairn_code sim_read_instance(struct store_tx *tx, const char *id, struct instance_row *ret_row,
+                             cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_GET_INSTANCE, reterr);
+    bind_text(&query, ":id", id);
+    return row_find(&query, &instance_row_type, ret_row);
 }
 
 int64_t sim_changes(void)
@@ -210,8 +310,7 @@ void sim_close(struct sim *sim)
         cairn_close(&sim->engines[i].engine->base);
     for (int i = 0; i < ENGINES; i++)
         request_free(sim->parked[i].request);
-    arena_done(&sim->snapshots[0].arena);
-    arena_done(&sim->snapshots[1].arena);
+    snapshots_done(sim);
     free(sim->programs);
     free(sim->runners);
     memories_done(&sim->memories);

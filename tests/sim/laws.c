@@ -171,9 +171,14 @@ static bool is_terminal_reopened(const struct seen_instance *now)
            has_event(now, "workflow_retried", NULL) || has_event(now, "dlq_requeued", NULL);
 }
 
+/* What has not changed keeps the laws that it has kept; but a signal may have come that it waits for. */
 static void laws_of_instance(struct sim *sim, size_t index)
 {
     const struct seen_instance *now = &sim->now->instances[index];
+    if (!now->is_changed && sim->now->has_signals)
+        law_of_waits(sim, now);
+    if (!now->is_changed)
+        return;
     const struct seen_instance *before = snapshot_find(sim->before, now->row.id);
     law_of_status(sim, before, now, is_terminal_reopened(now));
     laws_of_rerun(sim, before, now);

@@ -9,10 +9,11 @@
  * they start, maps.  With --functions most instances are random functions, run by the real runner.  With
  * --alone neither have children, and functions no steps side by side.  With --timers engines keep the timers by themselves, and
  * now and then they are restarted and left alone.  With --retention the end of each life is that engines
- * purge it.
+ * purge it.  Without --rounds the seed says how many there are.
  */
 #include "function.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,7 +257,17 @@ static void play(struct sim *sim)
         retention_play(sim);
     else
         finish_all(sim);
+    snapshot_check_chains(sim);
     sim_close(sim);
+}
+
+/* Small worlds are soon over, so that many can be tried; large ones have more in them that can meet. */
+static int draw_rounds(uint64_t seed, const struct sim *settings)
+{
+    static const int parts[] = {8, 8, 8, 8, 6, 4, 4, 2, 2, 1};
+    struct rng rng;
+    rng_init(&rng, ~seed);
+    return (settings->has_functions ? 72 : 40) / parts[rng_below(&rng, 10)];
 }
 
 /* Whether a workflow with children, maps and expressions was executed below a limit. */
@@ -266,7 +277,7 @@ static bool play_seed(uint64_t seed, const struct sim *settings)
     if (!sim)
         abort();
     sim->seed = seed;
-    sim->rounds = settings->rounds;
+    sim->rounds = settings->rounds ? settings->rounds : draw_rounds(seed, settings);
     sim->is_tracing = settings->is_tracing;
     sim->has_sagas = settings->has_sagas;
     sim->has_functions = settings->has_functions;
@@ -308,6 +319,8 @@ int main(int argc, char **argv)
     long long from = 1, seeds = 200;
     bool is_alone = false;
     program = argv[0];
+    mallopt(M_MMAP_THRESHOLD,
+            1 << 20); /* so that what is not used of a world is never cleared */
     for (int i = 1; i < argc; i++) {
         bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--trace") == 0)
@@ -331,8 +344,6 @@ int main(int argc, char **argv)
         else
             return refuse_arguments();
     }
-    if (settings.rounds == 0)
-        settings.rounds = settings.has_functions ? 70 : 40;
     settings.has_families = settings.has_functions && !is_alone;
     settings.has_limits = true;
     settings.has_reruns = !settings.has_functions;

@@ -48,9 +48,17 @@ enum {
 
 /* ---- what the store holds ---------------------------------------------------------------- */
 
+/* Rows that snapshots share as long as they do not change. */
+struct kept_rows {
+    int refs;
+    struct arena arena;
+};
+
 struct seen_instance {
+    struct kept_rows *kept; /* what its row and steps are in */
+    bool is_changed;        /* since the snapshot before */
     struct instance_row row;
-    struct step_row steps[STEPS_MAX];
+    struct step_row *steps;
     size_t step_count;
     struct event_row *events; /* since the snapshot before */
     size_t event_count;
@@ -69,13 +77,27 @@ struct seen_job {
 };
 
 struct snapshot {
-    struct arena arena;
+    struct arena arena; /* of what is new in it */
+    struct kept_rows *kept_jobs, *kept_records;
+    struct dlq_row *records; /* all open ones */
+    size_t record_count;
+    bool has_signals; /* some were received or taken since the snapshot before */
     int64_t now_us;
     int64_t last_event;                            /* of all */
+    int64_t last_seq;                              /* of all instances */
     struct seen_instance instances[INSTANCES_MAX]; /* the oldest first */
     size_t instance_count;
     struct seen_job jobs[JOBS_MAX];
     size_t job_count;
+};
+
+enum { CHANGED_MAX = 256 };
+
+/* What was written since it was last asked, and perhaps rolled back. */
+struct changes {
+    bool is_all, has_jobs, has_records, has_logs, has_signals;
+    int64_t instances[CHANGED_MAX]; /* their seq */
+    size_t instance_count;
 };
 
 /* ---- who acts ---------------------------------------------------------------------------- */
@@ -256,6 +278,8 @@ struct sim {
     struct snapshot *snapshots;    /* two */
     struct snapshot *before, *now; /* the same one if nothing was written in between */
     int64_t changes;               /* sim_changes() when `now` was taken */
+    int64_t chained_event;         /* up to it chains were looked at */
+    int unchained;                 /* snapshots since then */
 };
 
 /* Says what is wrong and how to see it again, and ends the program. */
@@ -277,14 +301,21 @@ void engine_crash(struct sim *sim, int index); /* what it has is answered with C
 void sim_set_clock(struct sim *sim, int64_t now_us);
 bool sim_run_engine(struct sim *sim, int index); /* one round of its committer */
 int64_t sim_changes(void);                       /* how many rows were ever written */
+void sim_take_changes(struct changes *ret);      /* and which */
+/* Past what the session keeps in memory. */
+cairn_code sim_read_instance(struct store_tx *tx, const char *id, struct instance_row *ret_row,
+                             cairn_error *reterr);
 int64_t sim_count(const struct sim *sim, const char *rows); /* SELECT count(*) FROM rows */
 void sim_ask(const struct sim *sim, const char *sql,
              int (*note)(void *arg, int columns, char **values, char **names), void *arg);
 int64_t sim_engine_wakes(struct sim *sim,
                          int index); /* when its committer would; INT64_MAX: never */
 
-/* snapshot.c: reads all rows; the one before is kept. */
+/* snapshot.c: reads the rows that have changed; the one before is kept. */
 void snapshot_take(struct sim *sim);
+void snapshots_done(struct sim *sim);
+/* The chains of events since the last look; snapshot_take() does it now and then. */
+void snapshot_check_chains(struct sim *sim);
 const struct seen_instance *snapshot_find(const struct snapshot *snapshot, const char *id);
 const struct step_row *snapshot_step(const struct snapshot *snapshot, const char *task_id);
 const struct step_row *seen_step(const struct seen_instance *instance, int32_t place);

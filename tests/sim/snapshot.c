@@ -6,6 +6,7 @@
 
 #include "store/list.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,35 +30,84 @@ static void finish(struct sim *sim, struct store_tx *tx)
     must(sim, sim->store->ops->commit(tx, false, &error), &error);
 }
 
-/* What has come since the snapshot before, of all instances and jobs; one statement for each is much
- * quicker than one for each instance. */
+/* ---- rows that are shared ------------------------------------------------------------------ */
+
+static struct kept_rows *kept_new(void)
+{
+    struct kept_rows *kept = calloc(1, sizeof *kept);
+    if (!kept)
+        abort();
+    kept->refs = 1;
+    return kept;
+}
+
+static struct kept_rows *kept_share(struct kept_rows *kept)
+{
+    if (kept)
+        kept->refs++;
+    return kept;
+}
+
+static void kept_drop(struct kept_rows *kept)
+{
+    if (!kept || --kept->refs)
+        return;
+    arena_done(&kept->arena);
+    free(kept);
+}
+
+static void forget(struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->instance_count; i++)
+        kept_drop(snapshot->instances[i].kept);
+    kept_drop(snapshot->kept_jobs);
+    kept_drop(snapshot->kept_records);
+    arena_done(&snapshot->arena);
+    snapshot->arena = (struct arena){0};
+    snapshot->kept_jobs = snapshot->kept_records = NULL;
+    snapshot->instance_count = snapshot->job_count = snapshot->record_count = 0;
+}
+
+void snapshots_done(struct sim *sim)
+{
+    forget(&sim->snapshots[0]);
+    forget(&sim->snapshots[1]);
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+/* Of all instances and jobs; one statement is much quicker than one for each instance. */
 struct found {
     struct event_row events[ALL_EVENTS_MAX];
-    struct dlq_row records[ALL_RECORDS_MAX];
-    size_t event_count, record_count;
+    size_t count;
 };
 
-static void find_all(struct sim *sim, struct store_tx *tx, struct found *found)
+static void find_events(struct sim *sim, struct store_tx *tx, int64_t after,
+                        struct found *found)
 {
+    enum { USUAL = 64 };
     cairn_error error;
-    must(sim,
-         sim->store->ops->list_events(tx, NULL, sim->before->last_event, found->events,
-                                      ALL_EVENTS_MAX, &found->event_count, &error),
-         &error);
-    must(sim,
-         sim->store->ops->list_dlq(tx, NULL, 0, found->records, ALL_RECORDS_MAX,
-                                   &found->record_count, &error),
-         &error);
-    if (found->event_count == ALL_EVENTS_MAX || found->record_count == ALL_RECORDS_MAX)
-        sim_broken(sim, "more happened at once than there is room for");
+    for (size_t room = USUAL;; room = ALL_EVENTS_MAX) {
+        must(sim,
+             sim->store->ops->list_events(tx, NULL, after, found->events, room, &found->count,
+                                          &error),
+             &error);
+        if (found->count < room)
+            return;
+        if (room == ALL_EVENTS_MAX)
+            sim_broken(sim, "more happened at once than there is room for");
+    }
 }
 
 static struct event_row *events_of(const struct found *found, const char *id,
                                    struct arena *arena, size_t *ret_count)
 {
-    struct event_row *events = arena_array(arena, found->event_count, sizeof *events);
+    size_t count = 0;
+    for (size_t i = 0; i < found->count; i++)
+        count += strcmp(found->events[i].subject_id, id) == 0;
+    struct event_row *events = arena_array(arena, count, sizeof *events);
     *ret_count = 0;
-    for (size_t i = 0; i < found->event_count; i++)
+    for (size_t i = 0; i < found->count && count; i++)
         if (strcmp(found->events[i].subject_id, id) == 0)
             events[(*ret_count)++] = found->events[i];
     return events;
@@ -65,10 +115,12 @@ static struct event_row *events_of(const struct found *found, const char *id,
 
 /* The chain from a row to its events, read from either end, says what the list of all events says. */
 static void check_chain(struct sim *sim, struct store_tx *tx, const char *id,
-                        const struct event_row *events, size_t count)
+                        const struct found *found)
 {
-    size_t room = count + 1, older = 0, newer = 0;
+    size_t count = 0, older = 0, newer = 0;
     cairn_error error;
+    const struct event_row *events = events_of(found, id, tx->arena, &count);
+    size_t room = count + 1;
     struct event_row *rows = arena_array(tx->arena, room * 2, sizeof *rows);
     if (count == 0)
         return;
@@ -88,22 +140,30 @@ static void check_chain(struct sim *sim, struct store_tx *tx, const char *id,
             sim_broken(sim, "event %zu of %s is another one in its chain", i, id);
 }
 
-static struct dlq_row *records_of(const struct found *found, const char *id,
-                                  struct arena *arena, size_t *ret_count)
+void snapshot_check_chains(struct sim *sim)
 {
-    struct dlq_row *records = arena_array(arena, found->record_count, sizeof *records);
-    *ret_count = 0;
-    for (size_t i = 0; i < found->record_count; i++)
-        if (strcmp(found->records[i].instance_id, id) == 0)
-            records[(*ret_count)++] = found->records[i];
-    return records;
+    static struct found found;
+    struct arena arena = {0};
+    struct store_tx *tx = begin(sim, &arena);
+    find_events(sim, tx, sim->chained_event, &found);
+    for (size_t i = 0; i < sim->now->instance_count; i++)
+        check_chain(sim, tx, sim->now->instances[i].row.id, &found);
+    for (size_t i = 0; i < sim->now->job_count; i++)
+        check_chain(sim, tx, sim->now->jobs[i].row.id, &found);
+    if (found.count)
+        sim->chained_event = found.events[found.count - 1].id;
+    sim->unchained = 0;
+    finish(sim, tx);
+    arena_done(&arena);
 }
 
+/* ---- instances ----------------------------------------------------------------------------- */
+
 /* Only functions log. */
-static void read_logs(struct sim *sim, struct store_tx *tx, struct seen_instance *seen)
+static void read_logs(struct sim *sim, struct store_tx *tx, const struct seen_instance *known,
+                      struct seen_instance *seen)
 {
     cairn_error error;
-    const struct seen_instance *known = snapshot_find(sim->before, seen->row.id);
     int64_t last = known ? known->last_log : 0;
     seen->logs = arena_array(tx->arena, LOGS_MAX, sizeof *seen->logs);
     must(sim,
@@ -113,54 +173,211 @@ static void read_logs(struct sim *sim, struct store_tx *tx, struct seen_instance
     seen->last_log = seen->log_count ? seen->logs[seen->log_count - 1].id : last;
 }
 
-static void read_instance(struct sim *sim, struct store_tx *tx, const struct found *found,
-                          struct seen_instance *seen)
+static void read_steps(struct sim *sim, struct store_tx *tx, struct seen_instance *seen)
 {
+    static struct step_row rows[STEPS_MAX];
     cairn_error error;
-    const struct seen_instance *known = snapshot_find(sim->before, seen->row.id);
     must(sim,
-         sim->store->ops->list_steps(tx, seen->row.id, -1, false, seen->steps, STEPS_MAX,
+         sim->store->ops->list_steps(tx, seen->row.id, -1, false, rows, STEPS_MAX,
                                      &seen->step_count, &error),
          &error);
-    seen->log_count = 0;
-    if (seen->row.is_function)
-        read_logs(sim, tx, seen);
-    seen->records = records_of(found, seen->row.id, tx->arena, &seen->record_count);
-    seen->events = events_of(found, seen->row.id, tx->arena, &seen->event_count);
-    check_chain(sim, tx, seen->row.id, seen->events, seen->event_count);
-    seen->last_event = seen->event_count ? seen->events[seen->event_count - 1].id
-                       : known           ? known->last_event
-                                         : 0;
+    seen->steps = arena_array(tx->arena, seen->step_count, sizeof *rows);
+    memcpy(seen->steps, rows, seen->step_count * sizeof *rows);
 }
 
-static void read_all(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
+/* Reads one anew; false: it is not there any more. */
+static bool read_instance(struct sim *sim, struct store_tx *tx, const char *id,
+                          const struct seen_instance *known, struct seen_instance *seen)
 {
-    static struct found found;
-    struct instance_row instances[INSTANCES_MAX + 1];
+    cairn_error error;
+    struct arena *arena = tx->arena;
+    *seen = (struct seen_instance){.kept = kept_new(), .is_changed = true};
+    tx->arena = &seen->kept->arena;
+    cairn_code code = sim_read_instance(tx, id, &seen->row, &error);
+    if (!code)
+        read_steps(sim, tx, seen);
+    tx->arena = arena;
+    if (code == CAIRN_E_NOT_FOUND) {
+        kept_drop(seen->kept);
+        return false;
+    }
+    must(sim, code, &error);
+    seen->last_event = known ? known->last_event : 0;
+    if (seen->row.is_function)
+        read_logs(sim, tx, known, seen);
+    return true;
+}
+
+static bool is_among(const struct changes *changes, const struct instance_row *row)
+{
+    if (changes->is_all || (changes->has_logs && row->is_function))
+        return true;
+    for (size_t i = 0; i < changes->instance_count; i++)
+        if (changes->instances[i] == row->seq)
+            return true;
+    return false;
+}
+
+/* Those that were there before, in the same order. */
+static void read_known(struct sim *sim, struct store_tx *tx, const struct changes *changes,
+                       struct snapshot *ret)
+{
+    for (size_t i = 0; i < sim->before->instance_count; i++) {
+        const struct seen_instance *known = &sim->before->instances[i];
+        struct seen_instance *seen = &ret->instances[ret->instance_count];
+        if (is_among(changes, &known->row)) {
+            ret->instance_count += read_instance(sim, tx, known->row.id, known, seen);
+            continue;
+        }
+        *seen = *known;
+        kept_share(seen->kept);
+        seen->is_changed = false;
+        seen->event_count = seen->log_count = 0;
+        ret->instance_count++;
+    }
+}
+
+struct new_ids {
+    char ids[INSTANCES_MAX][ID_TEXT];
+    size_t count;
+};
+
+static int note_id(void *arg, int columns, char **values, char **names)
+{
+    struct new_ids *found = arg;
+    (void)columns, (void)names;
+    if (found->count == INSTANCES_MAX)
+        return 1;
+    snprintf(found->ids[found->count++], ID_TEXT, "%s", values[0]);
+    return 0;
+}
+
+/* And those behind them. */
+static void read_new(struct sim *sim, struct store_tx *tx, const struct changes *changes,
+                     struct snapshot *ret)
+{
+    static struct new_ids found;
+    int64_t last = sim->before->last_seq;
+    char sql[128];
+    bool is_any = changes->is_all;
+    for (size_t i = 0; i < changes->instance_count; i++)
+        is_any |= changes->instances[i] > last;
+    ret->last_seq = last;
+    if (!is_any)
+        return;
+    found.count = 0;
+    snprintf(sql, sizeof sql, "SELECT id FROM workflow_instance WHERE seq > %lld ORDER BY seq",
+             (long long)last);
+    sim_ask(sim, sql, note_id, &found);
+    if (ret->instance_count + found.count > INSTANCES_MAX)
+        sim_broken(sim, "more was recorded than anybody asked for");
+    for (size_t i = 0; i < found.count; i++) {
+        struct seen_instance *seen = &ret->instances[ret->instance_count];
+        ret->instance_count += read_instance(sim, tx, found.ids[i], NULL, seen);
+        ret->last_seq = seen->row.seq;
+    }
+}
+
+/* ---- dead letters and jobs ------------------------------------------------------------------ */
+
+static void read_records(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
+{
+    static struct dlq_row rows[ALL_RECORDS_MAX];
+    cairn_error error;
+    struct arena *arena = tx->arena;
+    ret->kept_records = kept_new();
+    tx->arena = &ret->kept_records->arena;
+    must(sim,
+         sim->store->ops->list_dlq(tx, NULL, 0, rows, ALL_RECORDS_MAX, &ret->record_count,
+                                   &error),
+         &error);
+    if (ret->record_count == ALL_RECORDS_MAX)
+        sim_broken(sim, "there are more dead letters than there is room for");
+    ret->records = arena_array(tx->arena, ret->record_count, sizeof *rows);
+    memcpy(ret->records, rows, ret->record_count * sizeof *rows);
+    tx->arena = arena;
+}
+
+static void share_records(struct sim *sim, struct snapshot *ret)
+{
+    ret->kept_records = kept_share(sim->before->kept_records);
+    ret->records = sim->before->records;
+    ret->record_count = sim->before->record_count;
+}
+
+static void find_records(struct snapshot *snapshot, struct seen_instance *seen)
+{
+    seen->records =
+        arena_array(&snapshot->arena, snapshot->record_count, sizeof *seen->records);
+    seen->record_count = 0;
+    for (size_t i = 0; i < snapshot->record_count; i++)
+        if (strcmp(snapshot->records[i].instance_id, seen->row.id) == 0)
+            seen->records[seen->record_count++] = snapshot->records[i];
+}
+
+static void read_jobs(struct sim *sim, struct store_tx *tx, struct snapshot *ret)
+{
     struct job_row jobs[JOBS_MAX + 1];
     struct list_filter all = {0};
-    struct list_end instances_end, jobs_end;
+    struct list_end end;
     cairn_error error;
-    must(sim, list_instances(tx, &all, instances, INSTANCES_MAX + 1, &instances_end, &error),
-         &error);
-    must(sim, list_jobs(tx, &all, jobs, JOBS_MAX + 1, &jobs_end, &error), &error);
-    ret->instance_count = instances_end.count;
-    ret->job_count = jobs_end.count;
-    if (ret->instance_count > INSTANCES_MAX || ret->job_count > JOBS_MAX)
+    struct arena *arena = tx->arena;
+    ret->kept_jobs = kept_new();
+    tx->arena = &ret->kept_jobs->arena;
+    must(sim, list_jobs(tx, &all, jobs, JOBS_MAX + 1, &end, &error), &error);
+    tx->arena = arena;
+    if (end.count > JOBS_MAX)
         sim_broken(sim, "more was recorded than anybody asked for");
-    find_all(sim, tx, &found);
+    ret->job_count = end.count;
+    for (size_t i = 0; i < ret->job_count; i++)
+        ret->jobs[i] = (struct seen_job){.row = jobs[ret->job_count - 1 - i]};
+}
+
+static void share_jobs(struct sim *sim, struct snapshot *ret)
+{
+    ret->kept_jobs = kept_share(sim->before->kept_jobs);
+    ret->job_count = sim->before->job_count;
+    for (size_t i = 0; i < ret->job_count; i++)
+        ret->jobs[i] = (struct seen_job){.row = sim->before->jobs[i].row};
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void share_events(struct sim *sim, const struct found *found, struct snapshot *ret)
+{
     ret->last_event =
-        found.event_count ? found.events[found.event_count - 1].id : sim->before->last_event;
-    for (size_t i = 0; i < ret->instance_count; i++) {
-        ret->instances[i].row = instances[ret->instance_count - 1 - i];
-        read_instance(sim, tx, &found, &ret->instances[i]);
+        found->count ? found->events[found->count - 1].id : sim->before->last_event;
+    for (size_t i = 0; i < ret->instance_count && found->count; i++) {
+        struct seen_instance *seen = &ret->instances[i];
+        seen->events = events_of(found, seen->row.id, &ret->arena, &seen->event_count);
+        if (seen->event_count)
+            seen->last_event = seen->events[seen->event_count - 1].id;
+        seen->is_changed |= seen->event_count > 0;
     }
-    for (size_t i = 0; i < ret->job_count; i++) {
-        struct seen_job *seen = &ret->jobs[i];
-        seen->row = jobs[ret->job_count - 1 - i];
-        seen->events = events_of(&found, seen->row.id, tx->arena, &seen->event_count);
-        check_chain(sim, tx, seen->row.id, seen->events, seen->event_count);
-    }
+    for (size_t i = 0; i < ret->job_count && found->count; i++)
+        ret->jobs[i].events =
+            events_of(found, ret->jobs[i].row.id, &ret->arena, &ret->jobs[i].event_count);
+}
+
+static void read_all(struct sim *sim, struct store_tx *tx, const struct changes *changes,
+                     struct snapshot *ret)
+{
+    static struct found found;
+    ret->has_signals = changes->is_all || changes->has_signals;
+    read_known(sim, tx, changes, ret);
+    read_new(sim, tx, changes, ret);
+    if (changes->is_all || changes->has_records)
+        read_records(sim, tx, ret);
+    else
+        share_records(sim, ret);
+    for (size_t i = 0; i < ret->instance_count; i++)
+        find_records(ret, &ret->instances[i]);
+    if (changes->is_all || changes->has_jobs)
+        read_jobs(sim, tx, ret);
+    else
+        share_jobs(sim, ret);
+    find_events(sim, tx, sim->before->last_event, &found);
+    share_events(sim, &found, ret);
 }
 
 /* The rows are the same as before, and nothing has happened since. */
@@ -169,28 +386,36 @@ static void keep_snapshot(struct sim *sim)
     struct snapshot *now = sim->now;
     sim->before = now;
     now->now_us = clock_now_us(&sim->clock);
-    for (size_t i = 0; i < now->instance_count; i++)
+    now->has_signals = false;
+    for (size_t i = 0; i < now->instance_count; i++) {
         now->instances[i].event_count = now->instances[i].log_count = 0;
+        now->instances[i].is_changed = false;
+    }
     for (size_t i = 0; i < now->job_count; i++)
         now->jobs[i].event_count = 0;
 }
 
+enum { UNCHAINED_MAX = 12 };
+
 void snapshot_take(struct sim *sim)
 {
+    struct changes which;
     int64_t changes = sim_changes();
     if (changes == sim->changes) {
         keep_snapshot(sim);
         return;
     }
     sim->changes = changes;
+    sim_take_changes(&which);
     sim->before = sim->now;
     sim->now = sim->now == &sim->snapshots[0] ? &sim->snapshots[1] : &sim->snapshots[0];
-    arena_done(&sim->now->arena);
-    sim->now->arena = (struct arena){0};
+    forget(sim->now);
     struct store_tx *tx = begin(sim, &sim->now->arena);
     sim->now->now_us = tx->now_us;
-    read_all(sim, tx, sim->now);
+    read_all(sim, tx, &which, sim->now);
     finish(sim, tx);
+    if (++sim->unchained == UNCHAINED_MAX)
+        snapshot_check_chains(sim);
 }
 
 const struct seen_instance *snapshot_find(const struct snapshot *snapshot, const char *id)

@@ -142,6 +142,7 @@ static bool read_kinds(struct query *query, int column, struct said *said, size_
         if (said[kind].is_needed) {
             if (!read_said(item, query->arena, &said[kind]))
                 return false;
+            said[kind].is_needed = false;
             needed--;
         }
     return needed == 0;
@@ -154,7 +155,8 @@ static cairn_code say_row(const struct walk *walk, struct said *said,
     enum { AT, SAID };
     size_t needed = 0;
     cleanup(query_end) struct query query = query_begin(walk->tx, Q_EVENT_SAID, walk->reterr);
-    memset(said, 0, EVENT_SLOTS * sizeof *said);
+    for (size_t i = 0; i < count; i++)
+        said[places[i].kind % EVENT_SLOTS] = (struct said){0};
     for (size_t i = 0; i < count; i++) {
         needed += !said[places[i].kind % EVENT_SLOTS].is_needed;
         said[places[i].kind % EVENT_SLOTS].is_needed = true;
@@ -191,11 +193,16 @@ static cairn_code say_chain(const struct walk *walk, struct event_row **ret_rows
 {
     struct arena *arena = walk->tx->arena;
     struct place *places = arena_room(arena, walk->room, sizeof *places);
-    struct said *said = arena_room(arena, EVENT_SLOTS, sizeof *said);
     struct event_row *rows = arena_room(arena, walk->room, sizeof *rows);
-    if (!places || !said || !rows)
+    if (!places || !rows)
         return fail_memory(walk->reterr);
-    size_t count = order_places(walk, places);
+    size_t count = order_places(walk, places), kinds = 1;
+    for (size_t i = 0; i < count; i++)
+        if (places[i].kind % EVENT_SLOTS >= kinds)
+            kinds = places[i].kind % EVENT_SLOTS + 1;
+    struct said *said = arena_zalloc(arena, kinds * sizeof *said);
+    if (!said)
+        return fail_memory(walk->reterr);
     for (size_t done = 0, end; done < count; done = end) {
         int64_t log_id = places[done].id >> EVENT_SLOT_BITS;
         for (end = done; end < count && places[end].id >> EVENT_SLOT_BITS == log_id; end++)

@@ -23,7 +23,7 @@ enum {
         << 20, /* of all copies of a table: some thousands, as many as are under way at a time */
     COPY_MAX = 4096,   /* bytes; larger rows are read each time */
     COLUMNS_MAX = 63,  /* of one table that are ever changed */
-    SHAPES_MAX = 24,   /* sets of columns whose UPDATE is prepared */
+    SHAPES_MAX = 64,   /* sets of columns whose UPDATE is prepared */
     GROUP_MAX = 32,    /* rows that one UPDATE writes */
     GROUP_LEAST = 8,   /* fewer are written one by one */
     BLOCK_BYTES = 256, /* blocks are of multiples of this, so that they serve again */
@@ -82,6 +82,7 @@ struct known_rows {
     int64_t numbers[1 << PLACES_BITS]; /* of instances, by the hash of their id */
     int64_t data_version;
     struct group group; /* that is being written */
+    known_observer *observer;
 };
 
 /* ---- copies --------------------------------------------------------------------------------- */
@@ -262,7 +263,8 @@ static void on_write(void *arg, int what, const char *database, const char *tabl
                      sqlite3_int64 number)
 {
     struct known_rows *known = arg;
-    (void)database;
+    if (known->observer)
+        known->observer(NULL, what, database, table, number);
     if (what == SQLITE_INSERT) /* a row that was not there has no copy */
         return;
     drop(&known->steps, table, number);
@@ -422,6 +424,11 @@ static void give_value(sqlite3_context *context, int count, sqlite3_value **argu
                               SQLITE_UTF8);
     else if (!value.is_null)
         sqlite3_result_int64(context, value.number);
+}
+
+void known_observe(struct known_rows *known, known_observer *observer)
+{
+    known->observer = observer;
 }
 
 bool known_watch(struct known_rows *known, sqlite3 *db)

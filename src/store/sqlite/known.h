@@ -29,6 +29,11 @@ void known_free(struct known_rows *known); /* may be NULL */
 /* Has this connection tell which rows it writes, and ask for what is to be written.  False: memory ran out. */
 bool known_watch(struct known_rows *known, sqlite3 *db);
 
+/* For tests: who else is told of each row that is written, as by sqlite3_update_hook().  NULL: nobody. */
+typedef void known_observer(void *arg, int what, const char *database, const char *table,
+                            sqlite3_int64 number);
+void known_observe(struct known_rows *known, known_observer *observer);
+
 /* When a transaction has begun: forgets all if another connection has written since the last one. */
 void known_begin(struct known_rows *known, int64_t data_version);
 void known_forget(struct known_rows *known); /* may be NULL */
