@@ -2,15 +2,18 @@
 """The build backend (PEP 517 and 660): a wheel is a zip file, and this writes it.
 
 It needs nothing that must be downloaded, so ``pip install ./sdk/python`` works without a network and
-without a compiler.  With CAIRN_BUNDLE=/path/libcairn.so.0 the wheel carries that library, for the
-platform in CAIRN_PLATFORM (such as manylinux_2_28_x86_64), or else for this machine.
+without a compiler.  The wheel carries the library that ``./run --build`` has made in the same checkout,
+or CAIRN_BUNDLE=/path/libcairn.so.0 (empty: none), for the platform in CAIRN_PLATFORM (such as
+manylinux_2_28_x86_64), or else for this machine.
 """
 
 import base64
+import ctypes
 import hashlib
 import io
 import os
 import re
+import sys
 import sysconfig
 import tarfile
 import time
@@ -54,10 +57,21 @@ def _files():
                 yield os.path.relpath(path, HERE).replace(os.sep, "/"), _read(path)
 
 
+def _library():
+    """Where the library to carry is, or None: $CAIRN_BUNDLE, else what was built here, if it is of this version."""
+    path = os.path.join(HERE, "..", "..", "build", "src", "libcairn.so.0")
+    if "CAIRN_BUNDLE" in os.environ or not os.path.exists(path):
+        return os.environ.get("CAIRN_BUNDLE") or None
+    version = ctypes.CDLL(path).cairn_version
+    version.restype = ctypes.c_char_p
+    return path if version().decode() == _version() else None
+
+
 def _bundle():
     """The library to carry, as (name in the wheel, content), or None."""
-    path = os.environ.get("CAIRN_BUNDLE")
+    path = _library()
     if not path:
+        print("WARNING: this cairn-sdk carries no libcairn: run ./run --build and install it again", file=sys.stderr)
         return None
     name = "libcairn.0.dylib" if path.endswith(".dylib") else "libcairn.so.0"
     with open(path, "rb") as file:
@@ -65,7 +79,7 @@ def _bundle():
 
 
 def _tag():
-    if not os.environ.get("CAIRN_BUNDLE"):
+    if not _library():
         return "py3-none-any"
     platform = os.environ.get("CAIRN_PLATFORM") or re.sub(r"[-.]", "_", sysconfig.get_platform())
     return f"py3-none-{platform}"
@@ -84,7 +98,7 @@ def _metadata():
 
 def _dist_info():
     """The files of the .dist-info folder, without RECORD."""
-    is_pure = "false" if os.environ.get("CAIRN_BUNDLE") else "true"
+    is_pure = "false" if _library() else "true"
     wheel = f"Wheel-Version: 1.0\nGenerator: cairn_build\nRoot-Is-Purelib: {is_pure}\nTag: {_tag()}\n"
     folder = f"{FILE_NAME}-{_version()}.dist-info"
     yield f"{folder}/METADATA", _metadata().encode()

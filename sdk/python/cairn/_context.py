@@ -9,7 +9,8 @@ import logging
 import threading
 import typing
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+from typing import (TYPE_CHECKING, Any, Awaitable, Callable, Dict, Generic, NamedTuple, Optional, Tuple, Type, TypeVar,
+                    Union, overload)
 
 from cairn import errors
 from cairn._request import check_metadata
@@ -19,8 +20,12 @@ from cairn._words import Duration, Json, Time, Unset, from_us, to_ms, to_us
 from cairn._workflow import Backoff, Compensation
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVarTuple, Unpack
+
     from cairn._codec import Codec
     from cairn._passage import Passage
+
+    A = TypeVarTuple("A")  # the arguments of a step's code
 
 T = TypeVar("T")
 P = TypeVar("P")
@@ -125,9 +130,21 @@ def _undo(compensation: Undoer) -> Optional[UndoSpec]:
         metadata=json.dumps(undo.metadata) if check_metadata(undo.metadata) else None)
 
 
-def step(key: str, fn: Callable[..., T], *args: Any, retries: int = 2, backoff: Backoff = BACKOFF,
-         timeout: Optional[Duration] = None, compensation: Undoer = None,
-         dead_on: Tuple[Type[BaseException], ...] = ()) -> StepCall[T]:
+@overload
+def step(key: str, fn: Callable[[Unpack[A]], Awaitable[T]], *args: Unpack[A], retries: int = ...,
+         backoff: Backoff = ..., timeout: Optional[Duration] = ..., compensation: Undoer = ...,
+         dead_on: Tuple[Type[BaseException], ...] = ...) -> StepCall[T]: ...
+
+
+@overload
+def step(key: str, fn: Callable[[Unpack[A]], T], *args: Unpack[A], retries: int = ..., backoff: Backoff = ...,
+         timeout: Optional[Duration] = ..., compensation: Undoer = ...,
+         dead_on: Tuple[Type[BaseException], ...] = ...) -> StepCall[T]: ...
+
+
+def step(key: str, fn: Callable[..., Any], *args: Any, retries: int = 2,  # type: ignore[misc]  # it takes any arguments
+         backoff: Backoff = BACKOFF, timeout: Optional[Duration] = None, compensation: Undoer = None,
+         dead_on: Tuple[Type[BaseException], ...] = ()) -> StepCall[Any]:
     """A step for ``Context.gather()``; the arguments are those of ``Context.step()``.
 
     >>> import cairn

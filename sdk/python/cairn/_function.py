@@ -18,9 +18,18 @@ from cairn._workflow import Backoff
 if TYPE_CHECKING:
     import uuid
 
+    from typing_extensions import Unpack
+
+    from cairn._context import A
+
 T = TypeVar("T")
 P = TypeVar("P")
 R = TypeVar("R")
+T1 = TypeVar("T1")
+T2 = TypeVar("T2")
+T3 = TypeVar("T3")
+T4 = TypeVar("T4")
+T5 = TypeVar("T5")
 
 
 class Context(Frame):
@@ -40,7 +49,7 @@ class Context(Frame):
     'charged 7 at version 1'
     """
 
-    def step(self, key: str, fn: Callable[..., T], *args: Any, retries: int = 2, backoff: Backoff = BACKOFF,
+    def step(self, key: str, fn: Callable[[Unpack[A]], T], *args: Unpack[A], retries: int = 2, backoff: Backoff = BACKOFF,
              timeout: Optional[Duration] = None, compensation: Undoer = None,
              dead_on: Tuple[Type[BaseException], ...] = ()) -> T:
         """Calls ``fn(*args)`` and remembers its result, or answers what is remembered.
@@ -151,6 +160,24 @@ class Context(Frame):
         output = self._do(step or str(workflow), lambda: self.passage.call(step, spec, timeout_ms))
         return self.decode(output, result_type(workflow))
 
+    @overload
+    def gather(self, s1: StepCall[T1], /) -> Tuple[T1]: ...
+
+    @overload
+    def gather(self, s1: StepCall[T1], s2: StepCall[T2], /) -> Tuple[T1, T2]: ...
+
+    @overload
+    def gather(self, s1: StepCall[T1], s2: StepCall[T2], s3: StepCall[T3], /) -> Tuple[T1, T2, T3]: ...
+
+    @overload
+    def gather(self, s1: StepCall[T1], s2: StepCall[T2], s3: StepCall[T3], s4: StepCall[T4], /) -> Tuple[T1, T2, T3, T4]: ...
+
+    @overload
+    def gather(self, s1: StepCall[T1], s2: StepCall[T2], s3: StepCall[T3], s4: StepCall[T4], s5: StepCall[T5], /) -> Tuple[T1, T2, T3, T4, T5]: ...
+
+    @overload
+    def gather(self, *steps: StepCall[T]) -> Tuple[T, ...]: ...
+
     def gather(self, *steps: StepCall[Any]) -> Tuple[Any, ...]:
         """Executes steps side by side, each made by ``cairn.step()``; their results in the order written.
 
@@ -216,17 +243,17 @@ class AsyncContext(Frame):
             self.leave_call()
 
     @overload
-    async def step(self, key: str, fn: Callable[..., Awaitable[T]], *args: Any, retries: int = ...,
+    async def step(self, key: str, fn: Callable[[Unpack[A]], Awaitable[T]], *args: Unpack[A], retries: int = ...,
                    backoff: Backoff = ..., timeout: Optional[Duration] = ..., compensation: Undoer = ...,
                    dead_on: Tuple[Type[BaseException], ...] = ...) -> T: ...
 
     @overload
-    async def step(self, key: str, fn: Callable[..., T], *args: Any, retries: int = ..., backoff: Backoff = ...,
-                   timeout: Optional[Duration] = ..., compensation: Undoer = ...,
+    async def step(self, key: str, fn: Callable[[Unpack[A]], T], *args: Unpack[A], retries: int = ...,
+                   backoff: Backoff = ..., timeout: Optional[Duration] = ..., compensation: Undoer = ...,
                    dead_on: Tuple[Type[BaseException], ...] = ...) -> T: ...
 
-    async def step(self, key: str, fn: Callable[..., Any], *args: Any, retries: int = 2, backoff: Backoff = BACKOFF,
-                   timeout: Optional[Duration] = None, compensation: Undoer = None,
+    async def step(self, key: str, fn: Callable[..., Any], *args: Any,  # type: ignore[misc]  # it takes any arguments
+                   retries: int = 2, backoff: Backoff = BACKOFF, timeout: Optional[Duration] = None, compensation: Undoer = None,
                    dead_on: Tuple[Type[BaseException], ...] = ()) -> Any:
         """Calls ``fn(*args)``, which may be async, and remembers its result; see ``Context.step``."""
         call: StepCall[Any] = StepCall(key, fn, args, retries, backoff, timeout, compensation, dead_on)
@@ -313,6 +340,24 @@ class AsyncContext(Frame):
         timeout_ms = -1 if timeout is None else to_ms(timeout)
         output = await self._do(step or str(workflow), lambda: self.passage.call(step, spec, timeout_ms))
         return self.decode(output, result_type(workflow))
+
+    @overload
+    async def gather(self, s1: StepCall[T1], /) -> Tuple[T1]: ...
+
+    @overload
+    async def gather(self, s1: StepCall[T1], s2: StepCall[T2], /) -> Tuple[T1, T2]: ...
+
+    @overload
+    async def gather(self, s1: StepCall[T1], s2: StepCall[T2], s3: StepCall[T3], /) -> Tuple[T1, T2, T3]: ...
+
+    @overload
+    async def gather(self, s1: StepCall[T1], s2: StepCall[T2], s3: StepCall[T3], s4: StepCall[T4], /) -> Tuple[T1, T2, T3, T4]: ...
+
+    @overload
+    async def gather(self, s1: StepCall[T1], s2: StepCall[T2], s3: StepCall[T3], s4: StepCall[T4], s5: StepCall[T5], /) -> Tuple[T1, T2, T3, T4, T5]: ...
+
+    @overload
+    async def gather(self, *steps: StepCall[T]) -> Tuple[T, ...]: ...
 
     async def gather(self, *steps: StepCall[Any]) -> Tuple[Any, ...]:
         """Executes steps side by side, each made by ``cairn.step()``; see ``Context.gather``."""

@@ -95,6 +95,11 @@ def _missing(named: Optional[str], bundled: Optional[str], error: OSError) -> st
         f"  $CAIRN_LIBRARY: {named or 'not set'}",
         f"  the package's own: {bundled or 'none in ' + _FOLDER}",
         f"  the system's: {_SYSTEM}" + (" (not tried)" if named or bundled else ""),
+        "one of these helps:",
+        "  ./run --build in a checkout of Cairn, then again pip install ./sdk/python, which takes that library along",
+        "  CAIRN_BUNDLE=/path/libcairn.so.0 pip install ./sdk/python",
+        "  CAIRN_LIBRARY=/path/libcairn.so.0 in the environment of this program",
+        "  the package cairn, which ./run --package makes for Debian (Linux, x86-64 and arm64, glibc)",
     ])
 
 

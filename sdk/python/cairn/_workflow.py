@@ -360,9 +360,9 @@ class Workflow:
     def parallel(self, name: str) -> ContextManager[None]: ...
 
     @overload
-    def parallel(self, name: str, *steps: str) -> None: ...
+    def parallel(self, name: str, step: str, *steps: str) -> None: ...
 
-    def parallel(self, name: str, *steps: str) -> Optional[ContextManager[None]]:
+    def parallel(self, name: str, step: Optional[str] = None, *steps: str) -> Optional[ContextManager[None]]:
         """Runs single steps side by side and waits for all: those inside of ``with``, or of these names, which are their
         handlers, too.  Anything but a step inside is a mistake, which ``text()`` tells.
 
@@ -373,9 +373,9 @@ class Workflow:
         ...     wf.step("paper", max_attempts=5)
         ...     wf.step("poster", "print.poster.v1")
         """
-        elements: List[Element] = [{"step": step} for step in steps]
+        elements: List[Element] = [{"step": one} for one in (step, *steps) if one is not None]
         self._add({"parallel": name, "steps": elements})
-        return None if steps else self._among(elements)
+        return self._among(elements) if step is None else None
 
     @contextlib.contextmanager
     def _among(self, elements: List[Element]) -> Generator[None, None, None]:

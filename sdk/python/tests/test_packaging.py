@@ -23,6 +23,12 @@ import cairn_build  # noqa: E402
 sys.path.pop(0)
 
 
+@pytest.fixture(autouse=True)
+def carries_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever has been built in this checkout."""
+    monkeypatch.setenv("CAIRN_BUNDLE", "")
+
+
 def pip(*arguments: object) -> None:
     """Without an index: nothing may be downloaded."""
     subprocess.run([sys.executable, "-m", "pip", "--no-input", "--disable-pip-version-check", *map(str, arguments)],
@@ -81,6 +87,37 @@ def test_pip_installs_a_wheel_that_carries_the_library(tmp_path: Path, monkeypat
     assert done.stdout.split() == [str(target / "cairn/_lib/libcairn.so.0"), "True"], done.stderr
 
 
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout of this version in which nothing is built."""
+    copy = tmp_path / "checkout"
+    shutil.copytree(FOLDER, copy / "sdk/python", ignore=shutil.ignore_patterns("__pycache__", "tests", "_lib"))
+    shutil.copy(FOLDER.parents[1] / "LICENSE", copy / "LICENSE")
+    monkeypatch.delenv("CAIRN_BUNDLE")
+    return copy
+
+
+def test_pip_takes_along_what_was_built_in_the_checkout(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "build/src").mkdir(parents=True)
+    shutil.copy(cairn.library().path, checkout / "build/src/libcairn.so.0")
+    target = tmp_path / "installed"
+    pip("install", "-q", "--no-deps", "--target", target, checkout / "sdk/python")
+    done = python("import cairn; print(cairn.library().path); cairn.open('memory:').close()", PYTHONPATH=str(target))
+    assert done.stdout.split() == [str(target / "cairn/_lib/libcairn.so.0")], done.stderr
+
+
+def test_without_a_library_of_this_version_a_wheel_is_pure(checkout: Path, tmp_path: Path,
+                                                           monkeypatch: pytest.MonkeyPatch,
+                                                           capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(cairn_build, "HERE", str(checkout / "sdk/python"))
+    assert build(tmp_path / "none").name.endswith("-py3-none-any.whl")
+    assert capsys.readouterr().err.count("WARNING") == 1
+    (checkout / "build/src").mkdir(parents=True)
+    shutil.copy(cairn.library().path, checkout / "build/src/libcairn.so.0")
+    (checkout / "sdk/python/cairn/_version.py").write_text('__version__ = "9.9.9"\n')
+    assert build(tmp_path / "other").name.endswith("9.9.9-py3-none-any.whl")
+
+
 def test_the_platform_of_a_wheel_with_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAIRN_BUNDLE", cairn.library().path)
     assert build(tmp_path / "this").name.endswith(f"-py3-none-linux_{os.uname().machine}.whl")
@@ -111,6 +148,8 @@ def test_a_library_that_is_not_there_names_all_places() -> None:
     assert "ImportError" in done.stderr
     assert "$CAIRN_LIBRARY: /nowhere/libcairn.so" in done.stderr
     assert "_lib" in done.stderr and "libcairn.so.0" in done.stderr
+    for way in ("./run --build", "CAIRN_BUNDLE=", "CAIRN_LIBRARY=", "the package cairn"):
+        assert way in done.stderr
 
 
 def test_a_library_that_is_something_else() -> None:

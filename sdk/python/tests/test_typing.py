@@ -25,17 +25,31 @@ async def b(task: cairn.Task, n: int) -> str: return str(n)
 async def c(task: cairn.Task) -> bytes: return b""
 
 async def fetch(path: str) -> int: return len(path)
+def add(a: str, b: int = 0) -> str: return a * b
 
 @app.function("f")
 def f(ctx: cairn.Context, n: int) -> str:
     reveal_type(ctx.step("s", len, "x"))  # int
     reveal_type(ctx.wait_event("e", float))  # float
+    ctx.step("s", add, "x", 1, retries=5)
+    ctx.step("s", add, "x")
+    ctx.step("s", add, 1)  # error
+    ctx.step("s", add, "x", "y")  # error
+    ctx.step("s", add)  # error
+    ctx.step("s", lambda: 1)
+    reveal_type(ctx.gather(cairn.step("s", len, "x"), cairn.step("t", str, 1)))  # tuple[int, str]
+    reveal_type(ctx.gather(cairn.step("a", len, "x"), cairn.step("b", str, 1), cairn.step("c", len, ""), cairn.step("d", len, ""), cairn.step("e", str, 2)))  # tuple[int, str, int, int, str]
+    reveal_type(ctx.gather(*[cairn.step("s", len, "x") for _ in range(3)]))  # tuple[int, ...]
+    cairn.step("s", add, 1)  # error
     return ""
 
 @app.function("g")
 async def g(ctx: cairn.AsyncContext, n: int) -> str:
     reveal_type(await ctx.step("s", fetch, "x"))  # int
     reveal_type(await ctx.step("s", len, "x"))  # int
+    await ctx.step("s", fetch, 1)  # error
+    await ctx.step("s", add, 1)  # error
+    reveal_type(await ctx.gather(cairn.step("s", fetch, "x"), cairn.step("t", str, 1)))  # tuple[int, str]
     return ""
 
 async def main() -> None:
