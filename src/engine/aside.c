@@ -68,8 +68,8 @@ static bool set_aside(struct local_engine *engine, const char *id, const cairn_e
     if (has_room) {
         struct aside *row = &asides->rows[asides->count++];
         snprintf(row->id, sizeof row->id, "%s", id);
-        snprintf(row->why, sizeof row->why, "%s%s%s", why->message, why->detail[0] ? ": " : "",
-                 why->detail);
+        snprintf(row->why, sizeof row->why, "%.90s%s%.100s", why->message,
+                 why->detail[0] ? ": " : "", why->detail);
         row->until_us = now_us + ASIDE_US;
     }
     const struct notice_fact facts[] = {{"rows", (int64_t)asides->count}, {0}};
