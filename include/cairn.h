@@ -868,6 +868,13 @@ CAIRN_API cairn_code cairn_claim(cairn_engine *engine, const cairn_claim_options
 CAIRN_API cairn_code cairn_idle(cairn_engine *engine, const char *const *types, size_t count,
                                 int *ret_is_idle, cairn_error *reterr);
 
+/* The same for a claim with these types, functions and runtime: whether cairn_claim() with them brings
+ * nothing, and nothing is leased that can lead to something which it would bring.  A type that the registry gives
+ * to another runtime, and a function in a version that `functions` does not name, is no work for it, due or
+ * leased as a job; any step that is leased may lead to work.  The other members do not count; `worker` may be NULL. */
+CAIRN_API cairn_code cairn_idle_for(cairn_engine *engine, const cairn_claim_options *options,
+                                    int *ret_is_idle, cairn_error *reterr);
+
 /* Ends the waiting claims of a worker: those under way in this engine answer at once, with what
  * they have, which may be nothing.  worker NULL: every waiting call of this engine; a call that
  * waits for the end of a job or an instance answers as if its time were over.  A call that is
@@ -988,7 +995,7 @@ typedef struct cairn_worker_options {
     uint32_t lease_ms;    /* extended automatically while a handler runs */
     uint32_t wait_ms;     /* how long one claim waits; a lower value only makes more requests */
     bool until_idle; /* cairn_worker_run() returns when nothing is left to do for its handlers
-                           * and functions; see cairn_idle() */
+                           * and functions; see cairn_idle_for() */
 } cairn_worker_options;
 
 #define CAIRN_WORKER_VALUES_(SET)                                                       \

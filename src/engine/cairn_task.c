@@ -47,6 +47,16 @@ cairn_code cairn_idle(cairn_engine *engine, const char *const *types, size_t cou
     return CAIRN_OK;
 }
 
+cairn_code cairn_idle_for(cairn_engine *engine, const cairn_claim_options *options,
+                          int *ret_is_idle, cairn_error *reterr)
+{
+    SCOPED_REQUEST(request, OP_IDLE);
+    TRY(take_claim(&request->arena, &request->in.claim, options, reterr));
+    TRY(run_request(engine, request, reterr));
+    *ret_is_idle = request->out.is_idle;
+    return CAIRN_OK;
+}
+
 /* With the events of each. */
 static cairn_code take_reports(struct arena *arena, const cairn_report *from,
                                struct report_input *to, cairn_error *reterr)

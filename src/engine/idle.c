@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Not while something can be claimed that the worker serves.  Not while something is leased that may
- * bring it work: a job of one of its types, which may fail, or any step, since the next one may be
+ * bring it work: a job that it serves, which may fail, or any step, since the next one may be
  * its own.  Nor while a timer is due, which may make something claimable.
  */
 #include "engine/batch.h"
@@ -14,19 +14,8 @@
 /* Types that are looked at; with more of them than that, the answer is "not idle". */
 enum { IDLE_TYPES_MAX = 4096 };
 
-static cairn_code is_job_leased(struct question *q, bool *ret_is_leased)
-{
-    const cairn_claim_options *claim = &q->request->in.claim;
-    for (size_t i = 0; i < claim->type_count; i++) {
-        struct job_row row;
-        struct list_filter filter = {.statuses = STATUS_BIT(JOB_LEASED),
-                                     .pattern = claim->types[i]};
-        struct list_end end;
-        TRY(list_jobs(q->tx, &filter, &row, 1, &end, q->error));
-        *ret_is_leased |= end.count > 0 || end.next > 0; /* not sure: it is not idle */
-    }
-    return CAIRN_OK;
-}
+/* Leased jobs that are looked at together, and how often: with more of them, the same. */
+enum { IDLE_JOBS = 64, IDLE_LOOKS = 64 };
 
 /* Whether the worker would be given tasks of this type. */
 static cairn_code is_served(struct question *q, const char *type, int32_t version,
@@ -44,6 +33,34 @@ static cairn_code is_served(struct question *q, const char *type, int32_t versio
     if (!code && entry.is_enabled)
         *ret_is_served |= !claim->runtime || strcmp(claim->runtime, entry.runtime) == 0;
     return code;
+}
+
+/* Of those that a pattern names: one that another runtime has, or that is disabled, brings nothing. */
+static cairn_code is_named_job_leased(struct question *q, const char *pattern,
+                                      bool *ret_is_leased)
+{
+    struct job_row *rows = arena_array(q->arena, IDLE_JOBS, sizeof *rows);
+    struct list_filter filter = {
+        .statuses = STATUS_BIT(JOB_LEASED), .pattern = pattern, .is_row = true};
+    struct list_end end = {.next = 1};
+    NEED(rows, q->error);
+    for (int look = 0; look < IDLE_LOOKS && end.next && !*ret_is_leased; look++) {
+        TRY(list_jobs(q->tx, &filter, rows, IDLE_JOBS, &end, q->error));
+        filter.before_seq = end.next;
+        for (size_t i = 0; i < end.count && !*ret_is_leased; i++)
+            if (i == 0 || strcmp(rows[i].type, rows[i - 1].type) != 0)
+                TRY(is_served(q, rows[i].type, 0, ret_is_leased));
+    }
+    *ret_is_leased |= end.next > 0; /* not sure: it is not idle */
+    return CAIRN_OK;
+}
+
+static cairn_code is_job_leased(struct question *q, bool *ret_is_leased)
+{
+    const cairn_claim_options *claim = &q->request->in.claim;
+    for (size_t i = 0; i < claim->type_count && !*ret_is_leased; i++)
+        TRY(is_named_job_leased(q, claim->types[i], ret_is_leased));
+    return CAIRN_OK;
 }
 
 static cairn_code is_job_ready(struct question *q, bool *ret_is_ready)

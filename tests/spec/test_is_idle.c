@@ -1,4 +1,4 @@
-/* tests/spec/test_is_idle.c - cairn_idle(): whether anything is left to do for a worker, on every URL.
+/* tests/spec/test_is_idle.c - cairn_idle() and cairn_idle_for(): whether anything is left to do for a worker, on every URL.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -148,5 +148,179 @@ TEST(another_runtimes_types_are_no_work_for_a_runtime)
     check_answer(&world, "{\"types\":[\"t.%\"],\"runtime\":\"go\"}", "\"idle\":false");
     check_answer(&world, "{}", "\"code\":\"bad_input\"");
     check_answer(&world, "{\"types\":[\"a%b\"]}", "\"code\":\"bad_input\"");
+    close_world(&world);
+}
+
+/* ---- the law --------------------------------------------------------------------------------- */
+
+static const char *const law_types[] = {"a.v1", "a.v2", "b.v1"};
+static const char *const law_patterns[] = {"a.v1", "a.%", "b.v1", "%"};
+static const char *const law_runtimes[] = {NULL, "c", "go"};
+
+/* What a worker would claim with. */
+struct served {
+    const char *types[2];
+    cairn_function_code functions[1];
+    cairn_claim_options claim;
+};
+
+static unsigned next_random(unsigned *seed, unsigned bound)
+{
+    *seed = *seed * 1103515245u + 12345u;
+    return (*seed >> 16) % bound;
+}
+
+static void draw_claim(unsigned *seed, struct served *ret_served)
+{
+    const cairn_function_code code = CAIRN_FUNCTION_CODE_DEFAULTS;
+    cairn_claim_options claim = claim_by("w", 1, 0);
+    *ret_served = (struct served){.functions = {code}};
+    for (size_t i = 0; i < 2; i++)
+        ret_served->types[i] = law_patterns[next_random(seed, 4)];
+    ret_served->functions[0].name = "f";
+    ret_served->functions[0].version = (int32_t)next_random(seed, 4) + 1;
+    ret_served->functions[0].from_version = ret_served->functions[0].version > 2 ? 2 : 0;
+    claim.types = ret_served->types;
+    claim.type_count = next_random(seed, 3);
+    claim.functions = ret_served->functions;
+    claim.function_count = claim.type_count ? next_random(seed, 2) : 1;
+    claim.runtime = law_runtimes[next_random(seed, 3)];
+    ret_served->claim = claim;
+}
+
+/* Of the law: what is leased, by type; and how many steps. */
+struct leases {
+    cairn_page *tasks[64];
+    size_t count;
+};
+
+static bool is_for(const cairn_claim_options *claim, const char *const *runtimes,
+                   const char *type)
+{
+    for (size_t i = 0; i < claim->type_count; i++) {
+        size_t len = strlen(claim->types[i]);
+        bool is_prefix = claim->types[i][len - 1] == '%';
+        if (is_prefix ? strncmp(type, claim->types[i], len - 1) == 0
+                      : strcmp(type, claim->types[i]) == 0)
+            for (size_t t = 0; t < 3; t++)
+                if (strcmp(law_types[t], type) == 0)
+                    return !runtimes[t] || !claim->runtime ||
+                           strcmp(runtimes[t], claim->runtime) == 0;
+    }
+    return false;
+}
+
+static bool can_lead_on(const struct leases *leases, const cairn_claim_options *claim,
+                        const char *const *runtimes)
+{
+    for (size_t i = 0; i < leases->count; i++) {
+        const cairn_task *task = cairn_page_task(leases->tasks[i], 0);
+        if (task->instance_id || is_for(claim, runtimes, task->type))
+            return true;
+    }
+    return false;
+}
+
+/* Asks, then claims: what comes is kept. */
+static void check_law(struct world *world, unsigned *seed, const char *const *runtimes,
+                      struct leases *leases)
+{
+    struct served served;
+    int is_idle = -1;
+    cairn_page *tasks = NULL;
+    draw_claim(seed, &served);
+    bool is_leading = can_lead_on(leases, &served.claim, runtimes);
+    cairn_code code = cairn_idle_for(world->engine, &served.claim, &is_idle, &world->error);
+    CHECK_DONE(world, code);
+    code = cairn_claim(world->engine, &served.claim, &tasks, &world->error);
+    if (code == CAIRN_E_WRONG_RUNTIME)
+        return; /* it names what it is not given */
+    CHECK_DONE(world, code);
+    bool is_given = cairn_page_count(tasks) > 0;
+    CHECK(is_idle == (!is_given && !is_leading), "idle is %d, but %s and %s", is_idle,
+          is_given ? "something is given" : "nothing is given",
+          is_leading ? "something leased can lead on" : "nothing leased can");
+    if (is_given && leases->count < 64)
+        leases->tasks[leases->count++] = tasks;
+    else
+        cairn_page_free(tasks);
+}
+
+static void end_one(struct world *world, unsigned *seed, struct leases *leases)
+{
+    if (!leases->count)
+        return;
+    size_t i = next_random(seed, (unsigned)leases->count);
+    cairn_page *tasks = leases->tasks[i];
+    const cairn_task *task = cairn_page_task(tasks, 0);
+    leases->tasks[i] = leases->tasks[--leases->count];
+    if (strcmp(task->kind, "function") == 0) {
+        cairn_passage *passage;
+        CHECK_DONE(world, cairn_passage_open(world->engine, "w", task, CAIRN_COMMIT_PASSAGE,
+                                             30000, &passage, &world->error));
+        CHECK_DONE(world, cairn_passage_end(passage, CAIRN_OK, NULL, &world->error));
+        cairn_passage_free(passage);
+    } else {
+        CHECK_DONE(world, cairn_task_complete(world->engine, "w", task, "{}", &world->error));
+    }
+    cairn_page_free(tasks);
+}
+
+static void add_work(struct world *world, unsigned *seed)
+{
+    cairn_job_spec spec = CAIRN_JOB_DEFAULTS;
+    cairn_start_options start = CAIRN_START_DEFAULTS;
+    cairn_enqueued started;
+    spec.type = law_types[next_random(seed, 3)];
+    start.workflow = "f";
+    start.version = (int32_t)next_random(seed, 3) + 1;
+    if (next_random(seed, 2))
+        CHECK_DONE(world, cairn_enqueue(world->engine, &spec, 1, NULL, &world->error));
+    else
+        CHECK_DONE(world, cairn_instance_start(world->engine, &start, &started, &world->error));
+}
+
+static void give_to_runtime(struct world *world, unsigned *seed, const char **runtimes)
+{
+    cairn_registry_spec entry = CAIRN_REGISTRY_DEFAULTS;
+    size_t t = next_random(seed, 3);
+    runtimes[t] = law_runtimes[next_random(seed, 2) + 1];
+    entry.workflow_name = law_types[t];
+    entry.runtime = runtimes[t];
+    CHECK_DONE(world, cairn_registry_put(world->engine, &entry, &world->error));
+}
+
+TEST(idle_is_exactly_a_claim_that_brings_nothing_beside_leases_that_lead_to_nothing)
+{
+    struct world world;
+    const char *runtimes[3] = {NULL};
+    struct leases leases = {.count = 0};
+    unsigned seed = 8;
+    char file[64];
+    open_world(&world);
+    for (int version = 1; version <= 3; version++) {
+        snprintf(file, sizeof file, "{function: f, version: %d}", version);
+        CHECK_DONE(&world, cairn_workflow_deploy(world.engine, "f", file, NULL, &world.error));
+    }
+    for (int i = 0; i < 300; i++) {
+        switch (next_random(&seed, 8)) {
+        case 0:
+        case 1:
+            add_work(&world, &seed);
+            break;
+        case 2:
+        case 3:
+            end_one(&world, &seed, &leases);
+            break;
+        case 4:
+            if (next_random(&seed, 4) == 0)
+                give_to_runtime(&world, &seed, runtimes);
+            break;
+        default:
+            check_law(&world, &seed, runtimes, &leases);
+        }
+    }
+    while (leases.count)
+        cairn_page_free(leases.tasks[--leases.count]);
     close_world(&world);
 }

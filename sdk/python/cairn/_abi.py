@@ -1496,6 +1496,9 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_idle": (c_int, [
         c_void_p, POINTER(c_char_p), c_size_t, POINTER(c_int), POINTER(cairn_error),
     ]),
+    "cairn_idle_for": (c_int, [
+        c_void_p, POINTER(cairn_claim_options), POINTER(c_int), POINTER(cairn_error),
+    ]),
     "cairn_wake": (None, [c_void_p, c_char_p]),
     "cairn_report_many": (c_int, [
         c_void_p, c_char_p, POINTER(cairn_report), c_size_t, POINTER(cairn_reported),

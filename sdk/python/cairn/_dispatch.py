@@ -406,7 +406,7 @@ class Dispatcher:
         if self._drain_outbox is not None and self._drain_outbox():
             return
         try:
-            is_idle = self._native.is_idle(self._claim.patterns())
+            is_idle = self._native.is_idle(self._claim)
         except errors.CairnError as error:
             if may_pass(error):
                 self._claim_rest.begin()

@@ -109,11 +109,6 @@ class Claim:
         self.struct.type_count = len(types)
         self.struct.functions = self._codes
         self.struct.function_count = len(functions)
-        self._patterns: List[bytes] = [name.encode() for name in types] + [name.encode() for name, _, _ in functions]
-
-    def patterns(self) -> List[bytes]:
-        """Types, prefixes and names of functions."""
-        return self._patterns
 
 
 def error_of(error: _abi.cairn_error) -> errors.CairnError:
@@ -288,14 +283,13 @@ class Native:
         finally:
             self.leave()
 
-    def is_idle(self, patterns: Sequence[bytes]) -> bool:
-        """Whether nothing that these types match, and no step at all, can be claimed or is leased."""
+    def is_idle(self, claim: Claim) -> bool:
+        """Whether such a claim brings nothing, and nothing is leased that can lead to something that it would."""
         error = _abi.cairn_error()
         answer = ctypes.c_int()
-        types = (ctypes.c_char_p * len(patterns))(*patterns)
         self.enter()
         try:
-            if self.lib.cairn_idle(self._engine, types, len(patterns), _REF(answer), _REF(error)):
+            if self.lib.cairn_idle_for(self._engine, _REF(claim.struct), _REF(answer), _REF(error)):
                 raise error_of(error)
         finally:
             self.leave()
