@@ -28,7 +28,7 @@
  * header run with a newer library.  Calls, enumerators and codes keep their names, numbers and
  * meaning. Structs grow at their end only, which `size` makes safe for those that you fill
  * in; the others are given to you by pointer, so never depend on their size.  cairn_error,
- * cairn_enqueued, cairn_reported, cairn_signalled, cairn_flaw and cairn_finding are frozen:
+ * cairn_enqueued, cairn_kept_stop, cairn_reported, cairn_signalled, cairn_flaw and cairn_finding are frozen:
  * they never grow.  New words, enumerators and codes may be added, so have a default for those
  * that you do not know.
  *
@@ -984,6 +984,41 @@ CAIRN_DEFAULTS_(cairn_beat, CAIRN_BEAT_VALUES_)
  * written. */
 CAIRN_API cairn_code cairn_heartbeat_many(cairn_engine *engine, const char *worker,
                                           cairn_beat *beats, size_t count, cairn_error *reterr);
+
+/* Keeps the leases of a worker's tasks, by a thread of the library, for programs that claim tasks themselves and
+ * may be too busy to call cairn_heartbeat() in time, such as an interpreter whose handler does not let others run.
+ * The thread extends each lease by lease_ms at a third of it, asks every look_ms whether the task is still wanted,
+ * and calls no code of the program.  Free it before the engine is closed.  All but cairn_keeper_free() may be called from
+ * any thread.  In a forked child it does not exist: leave it alone there. */
+typedef struct cairn_keeper cairn_keeper;
+
+CAIRN_API cairn_code cairn_keeper_start(cairn_engine *engine, const char *worker,
+                                        uint32_t lease_ms, uint32_t look_ms,
+                                        cairn_keeper **ret_keeper, cairn_error *reterr);
+
+/* Keeps a task that was just claimed; *ret_task names it here. */
+CAIRN_API cairn_code cairn_keeper_add(cairn_keeper *keeper, const char *task_id,
+                                      const char *token, uint64_t *ret_task,
+                                      cairn_error *reterr);
+
+/* Keeps it no longer, since its handler has returned.  Returns how many ms of its lease are left; 0: none, or it
+ * was not kept. */
+CAIRN_API int64_t cairn_keeper_remove(cairn_keeper *keeper, uint64_t task);
+
+/* A task that is not wanted any more.  Its lease is not extended.  Frozen. */
+typedef struct cairn_kept_stop {
+    uint64_t task;
+    const char *stop; /* a constant text, as that of cairn_heartbeat(), or "lease_lost" */
+    cairn_code code;  /* of a lost lease: why it could not be extended; else CAIRN_OK */
+} cairn_kept_stop;
+
+/* Takes stops, at most `room`, each once; waits so long for the first.  Returns how many. */
+CAIRN_API size_t cairn_keeper_take(cairn_keeper *keeper, uint32_t wait_ms,
+                                   cairn_kept_stop *ret_stops, size_t room);
+
+/* Ends its thread and the waits of cairn_keeper_take(). */
+CAIRN_API void cairn_keeper_stop(cairn_keeper *keeper);
+CAIRN_API void cairn_keeper_free(cairn_keeper *keeper); /* may be NULL */
 
 /* ---- Workers: handlers that are called --------------------------------------------------- */
 

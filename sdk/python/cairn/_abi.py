@@ -361,6 +361,12 @@ class cairn_beat(Structure):
     ret_stop: Optional[bytes]
 
 
+class cairn_kept_stop(Structure):
+    task: int
+    stop: Optional[bytes]
+    code: int
+
+
 class cairn_worker_options(Structure):
     size: int
     name: Optional[bytes]
@@ -1013,6 +1019,12 @@ cairn_beat._fields_ = [
     ("ret_stop", c_char_p),
 ]
 
+cairn_kept_stop._fields_ = [
+    ("task", c_uint64),
+    ("stop", c_char_p),
+    ("code", c_int),
+]
+
 cairn_worker_options._fields_ = [
     ("size", c_size_t),
     ("name", c_char_p),
@@ -1517,6 +1529,16 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "cairn_heartbeat_many": (c_int, [
         c_void_p, c_char_p, POINTER(cairn_beat), c_size_t, POINTER(cairn_error),
     ]),
+    "cairn_keeper_start": (c_int, [
+        c_void_p, c_char_p, c_uint32, c_uint32, POINTER(c_void_p), POINTER(cairn_error),
+    ]),
+    "cairn_keeper_add": (c_int, [
+        c_void_p, c_char_p, c_char_p, POINTER(c_uint64), POINTER(cairn_error),
+    ]),
+    "cairn_keeper_remove": (c_int64, [c_void_p, c_uint64]),
+    "cairn_keeper_take": (c_size_t, [c_void_p, c_uint32, POINTER(cairn_kept_stop), c_size_t]),
+    "cairn_keeper_stop": (None, [c_void_p]),
+    "cairn_keeper_free": (None, [c_void_p]),
     "cairn_worker_new": (c_int, [
         c_void_p, POINTER(cairn_worker_options), POINTER(c_void_p), POINTER(cairn_error),
     ]),
@@ -1702,10 +1724,11 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "cairn_function_code": cairn_function_code, "cairn_known": cairn_known,
     "cairn_claim_options": cairn_claim_options, "cairn_outbound": cairn_outbound,
     "cairn_report": cairn_report, "cairn_reported": cairn_reported, "cairn_beat": cairn_beat,
-    "cairn_worker_options": cairn_worker_options, "cairn_workflow": cairn_workflow,
-    "cairn_flaw": cairn_flaw, "cairn_start_options": cairn_start_options,
-    "cairn_instance": cairn_instance, "cairn_instance_filter": cairn_instance_filter,
-    "cairn_step": cairn_step, "cairn_log": cairn_log, "cairn_signal_options": cairn_signal_options,
+    "cairn_kept_stop": cairn_kept_stop, "cairn_worker_options": cairn_worker_options,
+    "cairn_workflow": cairn_workflow, "cairn_flaw": cairn_flaw,
+    "cairn_start_options": cairn_start_options, "cairn_instance": cairn_instance,
+    "cairn_instance_filter": cairn_instance_filter, "cairn_step": cairn_step,
+    "cairn_log": cairn_log, "cairn_signal_options": cairn_signal_options,
     "cairn_signalled": cairn_signalled, "cairn_decision": cairn_decision,
     "cairn_dlq_record": cairn_dlq_record, "cairn_outbox_event": cairn_outbox_event,
     "cairn_function_options": cairn_function_options, "cairn_step_options": cairn_step_options,

@@ -147,8 +147,7 @@ class Dispatcher:
         self.error: Optional[BaseException] = None
         self.pool = Pool(worker.name, worker.concurrency, worker.app.arounds, worker.run_function,
                          worker.run_function_async, self._take_finished)
-        self.keeper = Keeper(self._native, self._name, worker.lease_ms, worker.look, self._max_batch, self._held,
-                             self.pool.interrupt)
+        self.keeper = Keeper(self._native, self._name, worker.lease_ms, worker.look, self.pool.interrupt)
         self._claimer = Claimer(self._native, claims[1], self._name, self._take_answer)
 
     # ---- called by other threads
@@ -215,7 +214,7 @@ class Dispatcher:
     def _end_one(self, held: Held) -> None:
         if held.is_over:
             return  # it was released while it ran
-        self._held.discard(held)
+        self._drop(held)
         self.count += 1
         if held.report is not None:
             self._unreported.append(held)
@@ -262,7 +261,11 @@ class Dispatcher:
                 self.keeper.keep(held)
                 begin.append(held)
         self.pool.add(begin)
-        self.keeper.begin()
+
+    def _drop(self, held: Held) -> None:
+        """It is not executed any more: its lease ends when it ends."""
+        self._held.discard(held)
+        held.lease_until = time.monotonic() + self.keeper.leave(held)
 
     def _give_back(self, held: Held, report: Report) -> None:
         held.drop_page()
@@ -278,7 +281,7 @@ class Dispatcher:
             return
         self.is_ending = True
         for held in self.pool.take_ready():
-            self._held.discard(held)
+            self._drop(held)
             self._give_back(held, release_of(held.raw))
         if self._claim_out:
             self._claimer.wake()
@@ -302,7 +305,7 @@ class Dispatcher:
         for held in list(self._held):
             held.is_over = True
             held.task.log.warning("%s did not end in time, and is released", label(held.task))
-            self._held.discard(held)
+            self._drop(held)
             held.report = release_of(held.raw)
             self._unreported.append(held)
 

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 import weakref
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from cairn import _abi, _library, _sqlites, errors
 
@@ -128,6 +128,7 @@ class Native:
         self._is_idle = threading.Condition(self._lock)
         self._users = 0
         self._is_closed = False
+        self.keepers: Set[Any] = set()  # of the workers that run
         self._notice_at = 0.0  # when to ask for notices again
         error = _abi.cairn_error()
         given = _abi.new(_abi.cairn_open_options, **options)
@@ -177,6 +178,8 @@ class Native:
             self._is_closed = True
         if not is_first:
             return
+        for keeper in list(self.keepers):
+            keeper.end(is_closed=True)
         with self._lock:
             while self._users:
                 self.lib.cairn_wake(self._engine, None)

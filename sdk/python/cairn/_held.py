@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Held:
     """A task that the worker has claimed, from the claim to the end of its report."""
 
-    __slots__ = ("raw", "task", "bound", "function", "lease_until", "beat_at", "look_at", "is_begun", "is_over",
+    __slots__ = ("raw", "task", "bound", "function", "lease_until", "place", "is_begun", "is_over",
                  "is_alone", "is_refused", "future", "report", "error")
 
     def __init__(self, raw: RawTask, task: Task, bound: "Optional[Bound]",
@@ -27,8 +27,7 @@ class Held:
         self.bound = bound
         self.function = function
         self.lease_until = 0.0
-        self.beat_at = 0.0  # when its lease is to be extended
-        self.look_at = 0.0  # when to ask whether it is still wanted
+        self.place = -1  # with the keeper
         self.is_begun = False
         self.is_over = False  # what its handler says from now on is not wanted
         self.is_alone = False  # reported by itself, since a batch was refused
