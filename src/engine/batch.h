@@ -532,7 +532,11 @@ struct claim_group {
     struct claim_share *shares; /* of several: one kind is asked for first, for all of them */
     size_t count, room;         /* room: of all of them */
     size_t taken[CLAIM_KINDS];
+    size_t bytes; /* of the values of what was taken */
 };
+
+/* The values in one answer are together at most so many bytes, or one item if that is larger. */
+enum { ANSWER_BYTES_MAX = 16 * 1024 * 1024 };
 
 /* Lease at most `room` tasks of a kind to the claims of a group (batch_task.c, batch_hand.c).  A claim
  * whose commit had an unknown end finds what is already leased under its token. */

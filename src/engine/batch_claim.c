@@ -299,6 +299,41 @@ static cairn_code make_group(struct batch *batch, struct request *first,
     return CAIRN_OK;
 }
 
+/* ---- how much fits into an answer ----------------------------------------------------------------
+ *
+ * What is leased is what is answered, so nothing may be leased that does not fit.  A claim whose rows cannot be
+ * too large, all of them as long as the longest that was ever seen, is made at once.  Others ask for as many as fit,
+ * and again when these were shorter.
+ */
+
+static size_t largest_value(const struct batch *batch)
+{
+    struct local_engine *engine = batch->engine;
+    size_t largest = atomic_load_explicit(&engine->value_largest, memory_order_relaxed);
+    size_t unknown = atomic_load_explicit(&engine->has_handed_out, memory_order_relaxed)
+                         ? 0
+                         : engine->base.options.max_payload;
+    return largest > unknown ? largest : unknown;
+}
+
+static bool may_overflow(const struct batch *batch, size_t room)
+{
+    return room > 1 && largest_value(batch) > ANSWER_BYTES_MAX / room;
+}
+
+/* How many of `room` more tasks a group may ask for: one, if it has nothing. */
+static size_t fitting(const struct batch *batch, const struct claim_group *group, size_t room)
+{
+    size_t largest = largest_value(batch), taken = group->taken[0] + group->taken[1];
+    if (!may_overflow(batch, group->room))
+        return room;
+    size_t left = group->bytes < ANSWER_BYTES_MAX ? ANSWER_BYTES_MAX - group->bytes : 0;
+    size_t fits = left / largest;
+    if (fits == 0 && taken == 0)
+        fits = 1;
+    return fits < room ? fits : room;
+}
+
 /* The equal claims that follow the first one, where only one kind is left to be asked for.  None of them
  * overtakes another claim that could want the same tasks. */
 static void add_equals(struct batch *batch, struct claim_group *group)
@@ -308,6 +343,8 @@ static void add_equals(struct batch *batch, struct claim_group *group)
          at = at->next) {
         if (!is_open(at))
             continue;
+        if (may_overflow(batch, group->room + request_claim(at)->max))
+            break;
         if (may_go_together(first, at))
             add_share(batch, group, at);
         else if (is_overlapping(request_claim(first), request_claim(at)))
@@ -323,10 +360,18 @@ static cairn_code lease_kind(struct batch *batch, struct claim_group *group,
     size_t before = group->taken[kind];
     if (room == 0 || demand->is_exhausted[kind])
         return CAIRN_OK;
-    TRY(kind == CLAIM_JOBS ? claim_take_jobs(batch, group, room)
-                           : claim_take_steps(batch, group, room));
-    size_t brought = group->taken[kind] - before;
-    demand->is_exhausted[kind] = brought < room;
+    size_t brought = 0, asked, came;
+    do {
+        asked = fitting(batch, group, room - brought);
+        if (asked > 0)
+            TRY(kind == CLAIM_JOBS ? claim_take_jobs(batch, group, asked)
+                                   : claim_take_steps(batch, group, asked));
+        came = group->taken[kind] - before - brought;
+        brought += came;
+    } while (asked > 0 && came == asked && brought < room);
+    demand->is_exhausted[kind] = came < asked;
+    if (brought > 0)
+        atomic_store_explicit(&batch->engine->has_handed_out, true, memory_order_relaxed);
     demand->habit->empty[kind].until_us = 0;
     if (before + brought == 0) {
         note_empty(batch, demand->habit, kind);
@@ -519,7 +564,8 @@ cairn_code batch_plan_ahead(struct batch *batch, const struct ready_types *are_m
     NEED(group, batch->error);
     TRY(make_group(batch, first, group));
     add_equals(batch, group);
-    if (events + group->room * EVENTS_OF_CLAIM <= EVENT_SLOTS)
+    if (events + group->room * EVENTS_OF_CLAIM <= EVENT_SLOTS &&
+        !may_overflow(batch, group->room))
         batch->ahead = group;
     return CAIRN_OK;
 }

@@ -23,6 +23,18 @@ static cairn_task *add_task(struct claim_group *group, struct claim_share *share
     return task;
 }
 
+/* A claim is told how long the longest value is, before it asks for many. */
+static void note_bytes(struct batch *batch, struct claim_group *group, const cairn_task *task)
+{
+    struct local_engine *engine = batch->engine;
+    size_t bytes = (task->input ? strlen(task->input) : 0) +
+                   (task->metadata ? strlen(task->metadata) : 0) +
+                   (task->signal ? strlen(task->signal) : 0);
+    group->bytes += bytes;
+    if (bytes > atomic_load_explicit(&engine->value_largest, memory_order_relaxed))
+        atomic_store(&engine->value_largest, bytes);
+}
+
 static size_t share_room(const struct claim_share *share)
 {
     return share->room - share->of[CLAIM_JOBS].count - share->of[CLAIM_STEPS].count;
@@ -134,6 +146,7 @@ static cairn_code give_job(struct batch *batch, struct claim_group *group,
         .metadata = row->metadata,
         .deadline_us = row->timeout_ms ? row->call_until_us : 0,
     };
+    note_bytes(batch, group, task);
     return request->was_unsure ? CAIRN_OK
                                : note_job(batch, request_claim(request)->worker, row);
 }
@@ -391,6 +404,7 @@ static cairn_code give_task(struct batch *batch, struct claim_group *group,
     cairn_task *task = add_task(group, share, CLAIM_STEPS);
     NEED(task, batch->error);
     TRY(fill_task(batch, request, step, task));
+    note_bytes(batch, group, task);
     if (row->kind == KIND_FUNCTION)
         TRY(batch_add_passage(batch, request, row, &task->memory));
     return CAIRN_OK;

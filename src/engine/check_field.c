@@ -95,8 +95,10 @@ cairn_code check_size(struct check *check, const char *field, size_t len)
 
 cairn_code check_json(struct check *check, const char *field, const char *text)
 {
-    size_t max = check->limits->max_payload;
-    return text ? json_check_max(text, strlen(text), field, max, check->error) : CAIRN_OK;
+    size_t max = check->limits->max_payload, len = text ? strlen(text) : 0;
+    if (len > check->request->value_bytes)
+        check->request->value_bytes = len;
+    return text ? json_check_max(text, len, field, max, check->error) : CAIRN_OK;
 }
 
 cairn_code check_entries(struct check *check, const char *field, size_t count, size_t most)

@@ -55,6 +55,13 @@ static bool is_hopeless(const struct local_engine *engine, struct request *reque
 
 static void run_alone(struct local_engine *engine);
 
+/* Claims ask for no more rows than fit into an answer if all are as long as this. */
+static void note_value(struct local_engine *engine, size_t bytes)
+{
+    if (bytes > atomic_load_explicit(&engine->value_largest, memory_order_relaxed))
+        atomic_store(&engine->value_largest, bytes);
+}
+
 static void submit(cairn_engine *base, struct request *request)
 {
     struct local_engine *engine = to_local(base);
@@ -62,6 +69,7 @@ static void submit(cairn_engine *base, struct request *request)
         request->done(request);
         return;
     }
+    note_value(engine, request->value_bytes);
     if (is_solo(engine))
         request->await_ms = 0; /* nothing happens while it waits */
     set_patience(engine, request);

@@ -233,8 +233,10 @@ struct local_engine {
     struct bulks bulks;
     struct sweeps sweeps;
     struct figures figures;
-    int64_t clock_opened_us;   /* the clock when it was opened */
-    _Atomic int64_t opened_us; /* the same in the store's time; 0: nobody has asked yet */
+    _Atomic size_t value_largest; /* bytes of the longest value that came in or went out */
+    _Atomic bool has_handed_out;  /* a claim: until then any value may be in the store */
+    int64_t clock_opened_us;      /* the clock when it was opened */
+    _Atomic int64_t opened_us;    /* the same in the store's time; 0: nobody has asked yet */
 
     struct committer committers[WRITERS_MAX];
     int committer_count;

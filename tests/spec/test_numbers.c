@@ -232,6 +232,52 @@ TEST(what_not_every_store_and_reader_can_keep_is_refused_at_entry)
     world_close(&world);
 }
 
+/* ---- how much one answer holds ---------------------------------------------------------------- */
+
+/* Claims by one worker until nothing is left: at most 16 MiB in each answer, and nothing is left out. */
+static size_t claim_all(struct world *world, uint32_t max, size_t *ret_answers)
+{
+    cairn_claim_options claim = CAIRN_CLAIM_DEFAULTS;
+    const char *types[] = {"t"};
+    size_t total = 0;
+    claim.worker = "w";
+    claim.types = types;
+    claim.type_count = 1;
+    claim.max = max;
+    for (*ret_answers = 0;; (*ret_answers)++) {
+        cairn_page *page = NULL;
+        size_t bytes = 0;
+        CHECK_DONE(world, cairn_claim(world->engine, &claim, &page, &world->error));
+        size_t count = cairn_page_count(page);
+        for (size_t i = 0; i < count; i++)
+            bytes += strlen(cairn_page_task(page, i)->input);
+        cairn_page_free(page);
+        if (count == 0)
+            return total;
+        CHECK(bytes <= 16 * MIB || count == 1, "%zu bytes in %zu tasks", bytes, count);
+        total += count;
+    }
+}
+
+TEST(a_claim_leases_what_fits_into_an_answer)
+{
+    struct world world;
+    size_t answers;
+    world_open(&world);
+    char *large = list_of("12.5", MIB);
+    for (int i = 0; i < 36; i++)
+        CHECK_DONE(&world, add(&world, i % 9 == 8 ? "1" : large));
+    world_reopen(&world); /* which knows nothing of sizes */
+    CHECK_INT(claim_all(&world, 100, &answers), 36);
+    CHECK(answers <= 3, "%zu answers", answers);
+    for (int i = 0; i < 36; i++)
+        CHECK_DONE(&world, add(&world, "1"));
+    CHECK_INT(claim_all(&world, 100, &answers), 36);
+    CHECK_INT(answers, 1);
+    mem_free(large);
+    world_close(&world);
+}
+
 /* ---- workflows ------------------------------------------------------------------------------ */
 
 #define NUMBERS "[6.02e23,12345678901234567890,0.10,-0.000000000000000000000000123]"
