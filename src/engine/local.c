@@ -46,7 +46,7 @@ static bool is_known(struct local_engine *engine, struct request *request)
 /* With the lock held: the answer to a probe of a store that is known to be away. */
 static bool is_hopeless(const struct local_engine *engine, struct request *request)
 {
-    if (!request->probe_ms || !engine->is_in_trouble)
+    if (!request->probe_ms || !engine->is_in_trouble || engine->prober.is_there)
         return false;
     request->code = engine->trouble.code;
     request->error = engine->trouble;
@@ -81,7 +81,9 @@ static void submit(cairn_engine *base, struct request *request)
     bool is_taken = !is_refused && !is_answered;
     request->wakes = park_wakes(engine, request);
     request->looks = engine->looks;
-    if (is_taken && is_for_reader(engine, request)) {
+    if (is_taken && request->probe_ms && engine->prober.is_there) {
+        prober_add(engine, request);
+    } else if (is_taken && is_for_reader(engine, request)) {
         queue_push(&engine->reads, request);
         pthread_cond_signal(&engine->read_work);
     } else if (is_taken && !park_unasked(engine, request)) {
@@ -370,6 +372,9 @@ cairn_code local_engine_start(struct local_engine *engine, cairn_error *reterr)
         is_started = engine->has_reader = start_thread(&engine->reader, run_reader, engine);
     if (is_started)
         is_started = engine->has_watcher = start_thread(&engine->watcher, run_watcher, engine);
+    if (is_started && engine->base.options.serves)
+        is_started = engine->prober.is_there =
+            start_thread(&engine->prober.thread, run_prober, engine);
     return is_started
                ? CAIRN_OK
                : fail(reterr, CAIRN_E_OUT_OF_MEMORY, "could not start the engine's threads");
@@ -384,6 +389,7 @@ static void stop_threads(struct local_engine *engine)
     pthread_cond_broadcast(&engine->write_work);
     pthread_cond_broadcast(&engine->read_work);
     pthread_cond_broadcast(&engine->watch_work);
+    pthread_cond_broadcast(&engine->prober.work);
     pthread_mutex_unlock(&engine->lock);
     eventfd_write(engine->stop_fd, 1);
 
@@ -393,6 +399,10 @@ static void stop_threads(struct local_engine *engine)
         pthread_join(engine->reader, NULL);
     if (engine->has_watcher)
         pthread_join(engine->watcher, NULL);
+    if (engine->prober.is_there)
+        pthread_join(engine->prober.thread, NULL);
+    if (engine->prober.session)
+        engine->store->ops->session_close(engine->prober.session);
     if (engine->read_session)
         engine->store->ops->session_close(engine->read_session);
 }
@@ -408,6 +418,7 @@ static void close_engine(cairn_engine *base)
     queue_end(&engine->reads, &why);
     queue_end(&engine->parked, &why);
     queue_end(&engine->held, &why);
+    queue_end(&engine->prober.asked, &why);
     figures_leave(engine);
     workers_leave(engine);
     for (int i = 0; i < engine->committer_count; i++) {
@@ -421,6 +432,7 @@ static void close_engine(cairn_engine *base)
     pthread_cond_destroy(&engine->write_work);
     pthread_cond_destroy(&engine->read_work);
     pthread_cond_destroy(&engine->watch_work);
+    pthread_cond_destroy(&engine->prober.work);
     pthread_mutex_destroy(&engine->advance_lock);
     pthread_mutex_destroy(&engine->lock);
     pthread_mutex_destroy(&engine->read_lock);
@@ -443,6 +455,8 @@ static void abandon(cairn_engine *base)
             ops->forget(engine->store, engine->committers[i].session);
     if (engine->read_session)
         ops->forget(engine->store, engine->read_session);
+    if (engine->prober.session)
+        ops->forget(engine->store, engine->prober.session);
     ops->forget(engine->store, NULL);
     close(engine->stop_fd);
     close(engine->wake_fd);
@@ -469,6 +483,7 @@ static void init_locks(struct local_engine *engine)
     pthread_cond_init(&engine->write_work, &attr);
     pthread_cond_init(&engine->read_work, &attr);
     pthread_cond_init(&engine->watch_work, &attr);
+    pthread_cond_init(&engine->prober.work, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&engine->advance_lock, NULL);
     pthread_mutex_init(&engine->lock, NULL);

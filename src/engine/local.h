@@ -223,6 +223,15 @@ struct gathering {
     int at_work;       /* committers that have a batch */
 };
 
+/* prober.c; a server has it. */
+struct prober {
+    bool is_there; /* its thread is running */
+    pthread_t thread;
+    pthread_cond_t work;
+    struct request_queue asked;
+    struct store_session *session; /* its own; NULL: not open yet */
+};
+
 struct local_engine {
     struct cairn_engine base; /* first */
     struct store *store;
@@ -287,9 +296,14 @@ struct local_engine {
     cairn_error trouble;
 
     struct asides asides;
+    struct prober prober;
     int64_t refusal_us,
         refusals_untold; /* when a refusal to write was told: monotonic; 0: never */
 };
+
+/* prober.c: its thread; and a question whether the store answers, with the lock held. */
+void *run_prober(void *arg);
+void prober_add(struct local_engine *engine, struct request *request);
 
 /* watcher.c: the thread that listens for other processes. */
 void *run_watcher(void *arg);

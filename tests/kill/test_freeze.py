@@ -26,6 +26,7 @@ from test_idle import wait_until_ready      # pylint: disable=wrong-import-posit
 
 ROUNDS = int(os.environ.get('CAIRN_FREEZE_ROUNDS', '1'))
 BOUND = 120         # seconds: far above retry_ms (10 s), far below "as long as it lasts"
+PROBE_BOUND = 5     # seconds: it takes 1 on a machine that is idle
 PRODUCERS = 4
 LEAST = 20
 
@@ -122,6 +123,14 @@ def freeze_once(store, url, other, producers, checks):
         status, answer = ask(f'{url}/readyz')
         checks.check('readiness_says_so', status == 503 and time.monotonic() - began < BOUND,
                      (status, answer))
+        took, said = [], []
+        for _ in range(3):
+            began = time.monotonic()
+            said.append(ask(f'{url}/readyz'))
+            took.append(time.monotonic() - began)
+        checks.check('a_frozen_database_is_not_ready', all(status == 503 for status, _ in said), said)
+        say(f'/readyz took {max(took):.2f} s')
+        checks.check('a_probe_is_answered_in_time', max(took) < PROBE_BOUND, took)
         code = other.end()
         checks.check('a_server_can_be_ended_meanwhile', code == 0, code)
     is_moving = wait_for_more(producers)
@@ -180,7 +189,7 @@ def main():
         sys.exit(__doc__)
     stage.end_when_told()
     checks = Checks()
-    print(f'1..{4 * ROUNDS + 3}', flush=True)
+    print(f'1..{6 * ROUNDS + 3}', flush=True)
     folder = tempfile.mkdtemp(prefix='cairn-freeze-', dir='/tmp')
     try:
         play(sys.argv[1], folder, checks)
