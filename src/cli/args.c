@@ -220,6 +220,35 @@ static bool read_value(const struct option *option, const char *text, struct giv
 
 /* ---- the whole line --------------------------------------------------------------------- */
 
+/* What other tools call an option. */
+static const struct {
+    const char *theirs, *ours;
+} synonyms[] = {
+    {"delay", "in"},     {"after", "in"}, {"run-at", "at"}, {"retries", "max-attempts"},
+    {"data", "payload"}, {"name", "key"},
+};
+
+static bool is_synonym(const char *theirs, const char *ours)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(synonyms[i].theirs, theirs) == 0 && strcmp(synonyms[i].ours, ours) == 0)
+            return true;
+    return false;
+}
+
+/* How far an option is from what was asked for: another word for it, a beginning of it, its spelling, a part of it. */
+static size_t option_distance(const char *asked, const char *name)
+{
+    size_t limit = strlen(asked) / 3 + 2, distance = word_distance(asked, name);
+    if (is_synonym(asked, name))
+        return 0;
+    if (strlen(asked) >= 2 && strncmp(name, asked, strlen(asked)) == 0)
+        return 1;
+    if (distance < limit)
+        return 1 + distance;
+    return strlen(asked) >= 4 && strstr(name, asked) ? limit + 1 : SIZE_MAX;
+}
+
 static bool refuse_option(const struct command *command, struct word word)
 {
     const char *dashes = word.is_long ? "--" : "-";
@@ -228,12 +257,12 @@ static bool refuse_option(const struct command *command, struct word word)
               command->name);
 
     char name[128];
-    size_t best = word.len / 3 + 2;
+    size_t best = SIZE_MAX;
     const char *near = NULL;
     snprintf(name, sizeof name, "%.*s", (int)word.len, word.name);
     const struct option *option;
     for (size_t i = 0; word.is_long && (option = command_option(command, i)); i++) {
-        size_t distance = word_distance(name, option->name);
+        size_t distance = option_distance(name, option->name);
         if (distance < best) {
             best = distance;
             near = option->name;

@@ -133,6 +133,18 @@ static int write_json(const char *name, const char *given, struct json_out *out)
     return EXIT_DONE;
 }
 
+/* A body with such a text is no JSON; here its name is known. */
+static int write_text(const char *dashes, const char *name, const char *text,
+                      struct json_out *out)
+{
+    if (!utf8_is_valid(text, strlen(text))) {
+        say_error("%s%s is not UTF-8", dashes, name);
+        return EXIT_USAGE;
+    }
+    json_str(out, text);
+    return EXIT_DONE;
+}
+
 static int write_value(const struct option *option, const struct given *given,
                        struct json_out *out)
 {
@@ -153,8 +165,7 @@ static int write_value(const struct option *option, const struct given *given,
         write_rate(given->text, out);
         return EXIT_DONE;
     default:
-        json_str(out, given->text);
-        return EXIT_DONE;
+        return write_text("--", option->name, given->text, out);
     }
 }
 
@@ -164,7 +175,8 @@ int write_members(const struct args *args, struct json_out *out)
     const struct option *option;
     int exit_code = EXIT_DONE;
     if (route->field)
-        json_str(json_key(out, route->field), args->operands[path_operands(route)]);
+        exit_code = write_text("the ", route->field, args->operands[path_operands(route)],
+                               json_key(out, route->field));
     for (size_t i = 0; !exit_code && (option = command_option(args->command, i)); i++) {
         if (!option->field || !args->options[i].text)
             continue;

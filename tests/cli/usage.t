@@ -107,7 +107,7 @@ $ cairn job add a.v1 --max-attempts 0
 ! cairn: --max-attempts cannot be "0": it takes an integer from 1 to 2147483647
 [2]
 $ cairn job add a.v1 --priority 99999999999
-! cairn: --priority cannot be "99999999999": it takes an integer from 0 to 2147483647
+! cairn: --priority cannot be "99999999999": it takes an integer from -2147483648 to 2147483647
 [2]
 $ cairn work
 ! cairn: work needs a handler: --handle TYPE=COMMAND
@@ -190,3 +190,30 @@ $ ls -A . ..
 .logs
 script
 work
+# An option is found by its beginning, by its spelling, by a part of its name and by what others call it.
+$ for option in --prio --delay --attempts --payloda --zebra; do cairn job add t.v1 $option 5 2>&1 | sed -n 2p; done
+    Did you mean: --priority
+    Did you mean: --in
+    Did you mean: --max-attempts
+    Did you mean: --payload
+    All options: cairn job add --help
+# A text that is not UTF-8 is named.
+$ cairn job add "$(printf 'a\377')"
+! cairn: the type is not UTF-8
+[2]
+$ cairn job add t.v1 --key "$(printf 'a\377')"
+! cairn: --key is not UTF-8
+[2]
+$ cairn job list --count --by status
+STATUS     COUNT
+pending    0
+leased     0
+succeeded  0
+failed     0
+cancelled  0
+$ cairn job list --by status
+! cairn: --by needs --count
+[2]
+$ cairn job list --count --by stand
+! cairn: --by cannot be "stand": it takes one of: status
+[2]
