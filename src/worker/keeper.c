@@ -313,13 +313,13 @@ static cairn_code add(struct cairn_keeper *keeper, char *id, char *token, uint64
     if (!make_place(keeper, &place))
         return CAIRN_E_OUT_OF_MEMORY;
     int64_t now_us = monotonic_us();
-    keeper->items[place] = (struct kept){.id = id,
-                                         .token = token,
-                                         .round = keeper->items[place].round,
-                                         .lease_until_us =
-                                             now_us + keeper->lease_ms * US_PER_MS,
-                                         .beat_at_us = now_us + keeper->third_us,
-                                         .look_at_us = now_us + keeper->look_us};
+    keeper->items[place] =
+        (struct kept){.id = id,
+                      .token = token,
+                      .round = keeper->items[place].round,
+                      .lease_until_us = now_us + keeper->lease_ms * US_PER_MS,
+                      .beat_at_us = now_us + keeper->third_us,
+                      .look_at_us = now_us + keeper->look_us};
     *ret_task = name_of(keeper, place);
     if (keeper->is_idle)
         pthread_cond_signal(&keeper->changed);
