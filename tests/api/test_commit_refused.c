@@ -211,6 +211,22 @@ TEST(a_step_that_the_commit_forgets_is_not_named_again)
     caller_close(&caller);
 }
 
+TEST(a_place_that_is_forgotten_when_it_is_new_stays_free)
+{
+    struct caller caller;
+    struct passage passage = begin_passage(&caller);
+    commit_for(&caller, 200, &passage, "go_on",
+               ",\"steps\":[" STEP("1", "k", "task", "forgotten",
+                                   "") "," STEP("2", "l", "task", "completed", "") "]");
+    call_for(&caller, 200, "GET", about(&passage, "/steps"), NULL);
+    CHECK_STR(text_at(&caller, "items.1.name"), "l");
+    commit_for(&caller, 400, &passage, "go_on",
+               ",\"steps\":[" STEP("1", "k", "task", "completed", "") "]");
+    commit_for(&caller, 200, &passage, "go_on",
+               ",\"steps\":[" STEP("3", "k", "task", "completed", "") "]");
+    caller_close(&caller);
+}
+
 /* `count` entries in a field of this name. */
 static char *long_list(const struct passage *passage, const char *name, size_t count)
 {
@@ -283,7 +299,8 @@ TEST(what_does_not_fit_together_is_refused)
         STEP("1", "a", "task", "waiting", ""),   /* a task does not wait */
         STEP("1", "a", "wait", "waiting", ""),   /* for what? */
         STEP("1", "a", "value", "ready", ""),    /* a value is there */
-        STEP("1", "a", "task", "forgotten", ""), /* was never remembered */
+        STEP("2", "a", "task", "forgotten", ""), /* nor is this the next place */
+        STEP("1", "a", "task", "forgotten", "") "," STEP("1", "a", "task", "completed", ""),
         STEP("1", "a", "task", "completed", "") "," STEP("1", "b", "task", "completed", ""),
     };
     struct caller caller;
