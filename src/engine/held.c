@@ -126,7 +126,7 @@ bool hold_after(const struct local_engine *engine, struct request *request)
     if (!hold->is_held && hold->count)
         hold->left = INT64_MAX;
     if (hold->is_foreign && !engine->clock.is_virtual)
-        hold->answer_us = now_us + KNOWN_FOR_US;
+        hold->answer_us = now_us + KNOWN_FOR_US + 1; /* up to that time, and then no more */
     hold->is_held |= hold->count || hold->answer_us;
     return request_is_open(request) || hold->answer_us > now_us;
 }

@@ -612,13 +612,31 @@ static bool may_go_on(const struct sim *sim, const char *id)
     return false;
 }
 
+/* No engine answers from memory that the run may go on. */
+static void law_of_known(struct sim *sim, const struct runner *runner)
+{
+    for (int i = 0; i < ENGINES; i++) {
+        struct request *look = make(OP_HEARTBEAT);
+        look->in.heartbeat = (struct heartbeat_input){.worker = runner->held.worker,
+                                                      .task_id = runner->held.id,
+                                                      .token = runner->held.token};
+        if (known_lease_answer(sim->engines[i].engine, look) && !look->out.heartbeat.stop)
+            sim_broken(sim, "a stop of %s was answered, and engine %d lets its run go on",
+                       runner->instance_id, i);
+        request_free(look);
+    }
+}
+
 /* From now on no look of a run of this instance says that it may go on.  A virtual clock does not move by itself, and with it
  * what another engine knows: so this holds where engines have clocks. */
 static void note_stopped(struct sim *sim, const char *id, bool is_stopped)
 {
     for (int i = 0; i < RUNNERS_MAX && sim->has_timers; i++)
-        if (sim->runners[i].is_used && strcmp(sim->runners[i].instance_id, id) == 0)
+        if (sim->runners[i].is_used && strcmp(sim->runners[i].instance_id, id) == 0) {
             sim->runners[i].must_stop = is_stopped;
+            if (is_stopped)
+                law_of_known(sim, &sim->runners[i]);
+        }
 }
 
 static void hear_stop(struct sim *sim, const struct request *request)

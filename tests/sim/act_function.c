@@ -115,6 +115,12 @@ void act_passage(struct sim *sim, int engine)
         act_heartbeat(sim, engine, &runner->held); /* as the dispatcher does beside it */
         return;
     }
+    if (sim->has_timers && !sim->is_calm && sim_chance(sim, 5)) {
+        /* What this engine has leased out is stopped through another. */
+        act_control(sim, (runner->giver + 1) % ENGINES,
+                    sim_chance(sim, 50) ? OP_PAUSE : OP_CANCEL, runner->instance_id);
+        return;
+    }
     if (sim_chance(sim, 2))
         atomic_store(&runner->is_stopping, true);
     if (!runner->wanted || runner->is_answered)
