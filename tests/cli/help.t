@@ -98,4 +98,4 @@ $ commands | while read -r command; do
 >     done
 > done
 $ grep -c '^--' words
-506
+507
