@@ -1306,6 +1306,11 @@ struct cairn_step {
     int64_t commit_no; /* the order in which steps ended; 0: it has not */
     int64_t next_run_at_us, started_at_us, finished_at_us, deadline_at_us, locked_until_us;
     const char *undo_error; /* why its compensation failed */
+    /* Of a join the names that it waits for, or waited for, a branch each: the element that ends the branch,
+     * "cond#X" while that is for the condition X to decide, the step that failed if the branch was lost.
+     * NULL: it is no join. */
+    const char *const *wait_for;
+    size_t wait_for_count;
 };
 
 /* The steps of an instance, in the order of the file. */

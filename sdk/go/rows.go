@@ -110,6 +110,7 @@ type StepInfo struct {
 	LockedUntil          time.Time       `json:"locked_until"`
 	CompensationAttempts int32           `json:"compensation_attempts"`
 	CommitNo             int64           `json:"commit_no"` // the order in which steps ended; 0: not yet
+	WaitFor              []string        `json:"wait_for"`  // of a join, a name for each branch; nil: it is none
 }
 
 // Event is something that happened to a job, an instance or a step.

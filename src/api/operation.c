@@ -169,6 +169,25 @@ static void write_number(struct json_out *out, int64_t number)
     json_str(out, text);
 }
 
+/* Whether an answer says null. */
+static bool is_null(const struct field *field, const void *from)
+{
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_JSON:
+    case FIELD_REF:
+        return !field_pointer(field, from);
+    case FIELD_PLACE:
+        return field_number(field, from) < 0;
+    case FIELD_TIME:
+        return field_number(field, from) == 0;
+    case FIELD_TEXTS:
+        return !field->is_needed && !field_pointer(field, from);
+    default:
+        return false;
+    }
+}
+
 static void write_texts(struct json_out *out, const char *const *texts, size_t count)
 {
     json_open(out, '[');
@@ -246,7 +265,10 @@ static void write_value(struct json_out *out, const struct field *field, const v
         write_time(out, field_number(field, from), writing);
         break;
     case FIELD_TEXTS:
-        write_texts(out, field_pointer(field, from), field_count(field, from));
+        if (is_null(field, from))
+            json_raw(out, NULL);
+        else
+            write_texts(out, field_pointer(field, from), field_count(field, from));
         break;
     case FIELD_LIST:
         write_items(out, field->inner, field_pointer(field, from), field_count(field, from),
@@ -297,23 +319,6 @@ static bool is_left_out(const struct field *field, const void *from)
         return !field->is_needed && field_count(field, from) == 0;
     case FIELD_OBJECT:
         return is_left_out(&field->inner->fields[0], from);
-    default:
-        return false;
-    }
-}
-
-/* Whether an answer says null. */
-static bool is_null(const struct field *field, const void *from)
-{
-    switch (field->kind) {
-    case FIELD_TEXT:
-    case FIELD_JSON:
-    case FIELD_REF:
-        return !field_pointer(field, from);
-    case FIELD_PLACE:
-        return field_number(field, from) < 0;
-    case FIELD_TIME:
-        return field_number(field, from) == 0;
     default:
         return false;
     }

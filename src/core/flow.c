@@ -288,16 +288,18 @@ static cairn_code token_stop(struct flow *flow, const struct flow_token *token)
     return CAIRN_OK;
 }
 
+/* What a token sends on goes before those that were there: one branch is walked until it rests, then the
+ * next one in the file. */
 cairn_code flow_settle(struct flow *flow)
 {
     struct flow_token *token;
     while ((token = flow->tokens) != NULL) {
         flow->tokens = token->next;
-        if (!flow->tokens)
-            flow->last_token = NULL;
+        flow->token_slot = &flow->tokens;
         bool is_stopped = flow->instance->goal || flow_is_frozen(flow);
         TRY(is_stopped ? token_stop(flow, token) : token_move(flow, token));
     }
+    flow->token_slot = NULL;
     TRY(follow_counts(flow));
     return follow_parked(flow);
 }

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "cairn.h"
+#include "core/branch.h"
 #include "core/instance.h"
 #include "core/passage.h"
 #include "core/step_config.h"
@@ -142,8 +143,8 @@ struct flow_source {
     /* Reads steps ahead, all in one question, so that step() finds them. */
     cairn_code (*read_ahead)(struct flow *flow, const int32_t *places, size_t count);
 
-    /* A join's output, from the steps that arrived. */
-    cairn_code (*join_output)(struct flow *flow, const struct flow_step *join,
+    /* A join's output, from the steps that arrived; is_won: it goes on, else its fork has failed. */
+    cairn_code (*join_output)(struct flow *flow, const struct flow_step *join, bool is_won,
                               const char **ret_output);
 };
 
@@ -156,9 +157,9 @@ struct flow {
     size_t max_bytes; /* of an output */
     struct rng *rng;
     struct arena *arena;
-    size_t value_max;          /* bytes of what an expression may make */
-    struct flow_token *tokens; /* on their way, first in first out */
-    struct flow_token *last_token;
+    size_t value_max;               /* bytes of what an expression may make */
+    struct flow_token *tokens;      /* on their way, in the order in which they are moved */
+    struct flow_token **token_slot; /* where the next one is put; NULL: there are none */
 };
 
 /* What a worker says of a task.  COMPLETE, FAIL, RETRY, DEAD, RELEASE or WAIT. */
@@ -237,6 +238,10 @@ const char *step_passed_signal(const struct step_row *row);
 cairn_code flow_retry(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
 cairn_code flow_cancel(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
 cairn_code flow_abort(struct flow *flow, const struct flow_who *who, cairn_code *ret_verdict);
+
+/* flow_branch.c: the rows of a fork's branches.  The join's config has been read. */
+cairn_code flow_branches(struct flow *flow, struct flow_step *fork,
+                         const struct flow_step *join, struct branch_rows *ret_rows);
 
 /* flow_undo.c: a child has ended, which a cancel may wait for. */
 cairn_code flow_child_ended(struct flow *flow);

@@ -238,6 +238,7 @@ cairn_code flow_retry(struct flow *flow, const struct flow_who *who, cairn_code 
     TRY(begin_again(flow, &trial));
     for (size_t i = 0; i < trial.count; i++)
         if (trial.steps[i] && step_has_passed(&trial.steps[i]->row) && !trial.is_kept[i])
-            TRY(token_resend(flow, trial.steps[i], step_passed_signal(&trial.steps[i]->row)));
+            TRY(token_resend(flow, trial.steps[i], step_passed_signal(&trial.steps[i]->row),
+                             NULL));
     return flow_settle(flow);
 }

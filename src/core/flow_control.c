@@ -141,9 +141,11 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
     struct step_row *row = &step->row;
     const char *arrived = step_arrived(step);
     const char *made = input ? input : rerun_given(flow, step);
+    struct reopened reopened;
     TRY(flow->source->untake_signals(flow, step));
     if (flow->instance->is_function)
         TRY(function_forget(flow, false));
+    TRY(branch_reopen(flow, step, &reopened));
     TRY(step_reset(flow, step, false));
     row->input = arrived;
     if (flow->instance->status == INSTANCE_DLQ)
@@ -152,6 +154,7 @@ static cairn_code requeue_step(struct flow *flow, struct flow_step *step, const 
     TRY(token_move(flow, &(struct flow_token){.seq = row->seq,
                                               .input = made ? made : arrived,
                                               .is_made = made != NULL}));
+    TRY(branch_resend(flow, &reopened));
     return flow_thaw(flow);
 }
 

@@ -31,6 +31,8 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step)
     enum step_status status = step->row.status;
     if (step_is_ended(status))
         return CAIRN_OK;
+    if (status == STEP_PAUSED && step->row.kind != KIND_JOIN)
+        TRY(flow->source->unpark(flow, step->row.seq));
     if (!step_has_lease(step) && step_was_called(flow, step))
         step_number(flow, step);
     TRY(children_supersede(flow, step));
@@ -40,58 +42,12 @@ cairn_code step_supersede(struct flow *flow, struct flow_step *step)
     return flow_note(flow, "step_skipped", step, FACTS(.reason = "superseded"));
 }
 
-/* ---- inside an `any` ------------------------------------------------------------------------ */
-
-/* The innermost branch around a step whose join is an `any` that can still be won without it.  An
- * `any` of which this is the last branch has failed with it, so that those around it count. */
-static cairn_code find_any(struct flow *flow, const struct flow_step *step,
-                           struct flow_step **ret_join, struct place_range *ret_branch)
-{
-    struct flow_step *fork, *join;
-    *ret_join = NULL;
-    for (int32_t at = step->row.scope_fork, from = step->row.scope_from,
-                 to = step->row.scope_to;
-         at >= 0;
-         at = fork->row.scope_fork, from = fork->row.scope_from, to = fork->row.scope_to) {
-        TRY(flow->source->step(flow, at, &fork));
-        if (!fork)
-            break;
-        TRY(flow->source->config(flow, fork));
-        TRY(flow->source->step(flow, fork->config->join, &join));
-        if (!join)
-            continue;
-        TRY(flow->source->config(flow, join));
-        if (join->config->is_any && join->row.status == STEP_PENDING &&
-            join->row.remaining > 1) {
-            *ret_join = join;
-            *ret_branch = (struct place_range){from, to};
-            return CAIRN_OK;
-        }
-    }
-    return CAIRN_OK;
-}
-
-/* The branch is lost, and nothing else: its other steps are stopped, nothing is undone. */
-static cairn_code lose_branch(struct flow *flow, struct flow_step *join,
-                              struct place_range branch)
-{
-    struct step_list steps;
-    join->row.remaining--;
-    step_touch(flow, join);
-    TRY(flow->source->between(flow, STEP_NONE, branch.first, branch.last, &steps));
-    for (size_t i = 0; i < steps.count; i++)
-        TRY(step_supersede(flow, steps.items[i]));
-    return CAIRN_OK;
-}
-
 /* ---- policies ------------------------------------------------------------------------------- */
 
 static cairn_code park(struct flow *flow, struct flow_step *step)
 {
-    step_set(flow, step, STEP_PAUSED);
-    step->row.finished_at_us = 0;
-    TRY(flow_note(flow, "step_paused", step, FACTS(.error = step->row.error)));
-    TRY(flow->source->park(flow, step, "dlq enabled: rollback/compensation skipped"));
+    TRY(park_lost(flow, step));
+    TRY(step_park(flow, step));
     if (flow->instance->status == INSTANCE_DLQ)
         return CAIRN_OK;
     TRY(instance_turn(flow, INSTANCE_DLQ, "workflow_dlq"));
@@ -110,22 +66,20 @@ static cairn_code pause_for(struct flow *flow, struct flow_step *step)
 
 cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, bool *ret_is)
 {
-    struct flow_step *join;
-    struct place_range branch;
+    struct lost_branch lost;
     TRY(flow->source->config(flow, step));
-    TRY(find_any(flow, step, &join, &branch));
-    *ret_is = step->config->on_failure == POLICY_PAUSE && !flow->instance->is_dlq && !join;
+    TRY(find_any(flow, step, &lost));
+    *ret_is = step->config->on_failure == POLICY_PAUSE && !flow->instance->is_dlq && !lost.join;
     return CAIRN_OK;
 }
 
 cairn_code failure_apply(struct flow *flow, struct flow_step *step)
 {
-    struct flow_step *join;
-    struct place_range branch;
+    struct lost_branch lost;
     step->row.is_held = false;
-    TRY(find_any(flow, step, &join, &branch));
-    if (join)
-        return lose_branch(flow, join, branch);
+    TRY(find_any(flow, step, &lost));
+    if (lost.join)
+        return lose_branch(flow, step, &lost);
     if (flow->instance->is_dlq)
         return park(flow, step);
     switch (policy_of(flow, step)) {

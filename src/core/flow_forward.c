@@ -4,25 +4,32 @@
  */
 #include "core/flow_inside.h"
 
+cairn_code token_put(struct flow *flow, const struct flow_token *from)
+{
+    struct flow_token *token = arena_alloc(flow->arena, sizeof *token);
+    struct flow_token **slot = flow->token_slot ? flow->token_slot : &flow->tokens;
+    NEED(token, flow->error);
+    *token = *from;
+    token->next = *slot;
+    *slot = token;
+    flow->token_slot = &token->next;
+    return CAIRN_OK;
+}
+
 cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
                      struct flow_step *from)
 {
-    struct flow_token *token = arena_alloc(flow->arena, sizeof *token);
-    NEED(token, flow->error);
-    *token = (struct flow_token){.seq = seq, .input = input, .signal = signal, .from = from};
-    if (flow->last_token)
-        flow->last_token->next = token;
-    else
-        flow->tokens = token;
-    flow->last_token = token;
-    return CAIRN_OK;
+    return token_put(
+        flow, &(struct flow_token){.seq = seq, .input = input, .signal = signal, .from = from});
 }
 
 /* Sends a token again to a place that has not had one. */
 static cairn_code resend(struct flow *flow, struct flow_step *from, int32_t seq,
-                         const char *signal)
+                         const char *signal, const struct reopened *only)
 {
     struct flow_step *to;
+    if (only && !reopened_has(only, seq))
+        return CAIRN_OK;
     bool is_rerun_first = seq >= 0 && seq + 1 == flow->instance->rerun_from;
     if (is_rerun_first)
         return CAIRN_OK; /* it begins with what it was given, not with this */
@@ -42,17 +49,18 @@ static bool is_begun_inside(const struct flow *flow, const struct flow_step *con
                                         place_is_inside(condition->config->else_list, first));
 }
 
-cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal)
+cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal,
+                        const struct reopened *only)
 {
     TRY(flow->source->config(flow, from));
     const struct step_config *config = from->config;
     if (from->row.kind == KIND_FORK) {
         for (size_t i = 0; i < config->branch_count; i++)
-            TRY(resend(flow, from, config->branches[i].first, signal));
+            TRY(resend(flow, from, config->branches[i].first, signal, only));
         return CAIRN_OK;
     }
     if (from->row.kind != KIND_CONDITION)
-        return resend(flow, from, from->row.next, signal);
+        return resend(flow, from, from->row.next, signal, only);
 
     if (is_begun_inside(flow, from))
         return CAIRN_OK;
@@ -65,13 +73,12 @@ cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *s
         TRY(flow->source->step(flow, lists[i].first, &first));
         if (!first)
             continue; /* deleted: as if the list were empty */
-        bool is_taken = first->row.status != STEP_SKIPPED || first->row.stop ||
-                        first->row.commit_no; /* its failure was passed over */
+        bool is_taken = list_is_taken(&first->row);
         has_list |= is_taken;
         if (is_taken)
-            TRY(resend(flow, from, lists[i].first, signal));
+            TRY(resend(flow, from, lists[i].first, signal, only));
     }
-    return has_list ? CAIRN_OK : resend(flow, from, from->row.next, signal);
+    return has_list ? CAIRN_OK : resend(flow, from, from->row.next, signal, only);
 }
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
@@ -119,7 +126,7 @@ static cairn_code run_condition(struct flow *flow, struct flow_step *step, const
     const char *flaw;
     TRY(step_evaluate(flow, step, &is_true, &flaw));
     if (flaw)
-        return step_fail(flow, step, flaw, 0);
+        return step_fail(flow, step, flaw, 1);
     struct place_range taken = is_true ? config->then_list : config->else_list;
     TRY(skip_list(flow, is_true ? config->else_list : config->then_list));
     TRY(complete_here(flow, step));
@@ -138,7 +145,7 @@ static cairn_code run_fork(struct flow *flow, struct flow_step *step, const char
 static cairn_code fire_join(struct flow *flow, struct flow_step *join)
 {
     const char *output;
-    TRY(flow->source->join_output(flow, join, &output));
+    TRY(flow->source->join_output(flow, join, true, &output));
     return step_complete(flow, join, output, NULL);
 }
 

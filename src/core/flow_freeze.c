@@ -68,7 +68,7 @@ static cairn_code thaw_step(struct flow *flow, struct flow_step *step)
         step_touch(flow, step);
         if (step->row.kind == KIND_FORK || step->row.kind == KIND_CONDITION) {
             step->row.is_held = false;
-            return token_resend(flow, step, signal);
+            return token_resend(flow, step, signal, NULL);
         }
         return step_pass(flow, step, step->row.kind == KIND_TASK ? NULL : signal);
     case STEP_FAILED:

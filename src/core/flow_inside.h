@@ -19,11 +19,6 @@ struct flow_token {
     struct flow_token *next;
 };
 
-static inline bool place_is_inside(struct place_range range, int32_t place)
-{
-    return range.first >= 0 && place >= range.first && place <= range.last;
-}
-
 /* flow.c */
 bool flow_is_frozen(const struct flow *flow);
 void step_touch(struct flow *flow, struct flow_step *step);
@@ -82,11 +77,16 @@ cairn_code step_end_stopped(struct flow *flow, struct flow_step *step);
 /* flow_report.c: as flow_timer(), without letting the instance come to rest. */
 cairn_code step_timer(struct flow *flow, struct flow_step *step);
 
-/* flow_forward.c */
+/* flow_forward.c: behind those that the same step has sent, before those that were there when its own token was
+ * moved. */
+cairn_code token_put(struct flow *flow, const struct flow_token *token);
 cairn_code token_add(struct flow *flow, int32_t seq, const char *input, const char *signal,
                      struct flow_step *from);
-/* Sends the token of a step that has ended well once more, to places that have not had it. */
-cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal);
+/* Sends the token of a step that has ended well once more, to places that have not had it; of those only to
+ * such as are open again (NULL: to all). */
+struct reopened;
+cairn_code token_resend(struct flow *flow, struct flow_step *from, const char *signal,
+                        const struct reopened *only);
 /* A step ended in the DLQ before a join: the branch has arrived, the join waits, paused. */
 cairn_code join_reached_frozen(struct flow *flow, struct flow_step *step, bool *ret_is_join);
 cairn_code join_thaw(struct flow *flow, struct flow_step *join);
@@ -117,6 +117,34 @@ cairn_code timeout_apply(struct flow *flow, struct flow_step *step, const char *
 /* Whether resume tries a failed step again, instead of applying its policy. */
 cairn_code failure_is_tried_again(struct flow *flow, struct flow_step *step, bool *ret_is);
 cairn_code failure_apply(struct flow *flow, struct flow_step *step);
+
+/* flow_branch.c: the innermost branch around a step whose join is an `any` that can still be won without it.
+ * An `any` of which this is the last branch has failed with it, so that those around it count. */
+struct lost_branch {
+    struct flow_step *join; /* NULL: there is none */
+    struct place_range branch;
+    int32_t open_count; /* of the branches that can still win */
+};
+cairn_code find_any(struct flow *flow, const struct flow_step *step,
+                    struct lost_branch *ret_lost);
+/* The branch is lost, and nothing else: its other steps are stopped, nothing is undone. */
+cairn_code lose_branch(struct flow *flow, const struct flow_step *failed,
+                       const struct lost_branch *lost);
+/* The joins around a step, or around all steps, that failed and took their forks with them: their outputs. */
+cairn_code joins_tell_lost(struct flow *flow, const struct flow_step *failed);
+cairn_code joins_tell_all_lost(struct flow *flow);
+/* Into the dead letter queue; then the same for those that lost the other branches of the `any` around it. */
+cairn_code step_park(struct flow *flow, struct flow_step *step);
+cairn_code park_lost(struct flow *flow, const struct flow_step *last);
+/* A parked step is about to be reset: so is what its branch was stopped from. */
+struct reopened {
+    struct place_range branch; /* first -1: none */
+    bool *is_open;             /* by place in it */
+};
+cairn_code branch_reopen(struct flow *flow, const struct flow_step *step,
+                         struct reopened *ret_reopened);
+bool reopened_has(const struct reopened *reopened, int32_t place);
+cairn_code branch_resend(struct flow *flow, const struct reopened *reopened);
 
 /* flow_again.c: as planned, as if nothing had happened to it; but its key names another effect if
  * the latest one was undone, or if everything begins anew (is_restart). */

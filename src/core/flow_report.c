@@ -144,7 +144,7 @@ static cairn_code release(struct flow *flow, struct flow_step *step,
     if (!report->is_missing_handler)
         return CAIRN_OK;
     return flow_note(flow, "step_skipped_missing_handler", step,
-                     FACTS(.reason = "released", .worker = report->worker));
+                     FACTS(.reason = "missing_handler", .worker = report->worker));
 }
 
 static cairn_code wait_for(struct flow *flow, struct flow_step *step,

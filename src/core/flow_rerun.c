@@ -52,10 +52,11 @@ const char *rerun_given(const struct flow *flow, const struct flow_step *step)
 static cairn_code send(struct flow *flow, int32_t place, const char *made, const char *arrived,
                        const char *signal)
 {
-    TRY(token_add(flow, place, made ? made : arrived, signal, NULL));
-    flow->last_token->is_made = made != NULL;
-    flow->last_token->arrived = arrived;
-    return CAIRN_OK;
+    return token_put(flow, &(struct flow_token){.seq = place,
+                                                .input = made ? made : arrived,
+                                                .signal = signal,
+                                                .is_made = made != NULL,
+                                                .arrived = arrived});
 }
 
 cairn_code rerun_send(struct flow *flow)

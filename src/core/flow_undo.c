@@ -150,10 +150,14 @@ static cairn_code set_undo_range(struct flow *flow, const struct flow_step *fail
 
 /* ---- the goal ------------------------------------------------------------------------------- */
 
+/* All that was awaited has ended.  may_be_lost: a fork may have failed with what began this. */
+static cairn_code goal_settle(struct flow *flow, bool may_be_lost);
+
 cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_step *failed,
                       enum step_stop stop)
 {
     struct instance_row *instance = flow->instance;
+    bool may_be_lost = instance->goal || (failed && failed->row.scope_fork >= 0);
     instance->undo_from = 0;
     instance->undo_to = INT32_MAX;
     if (goal == GOAL_UNDO)
@@ -175,7 +179,7 @@ cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_st
         goal == GOAL_CANCEL ? instance->child_count : instance->own_child_count;
     if (goal == GOAL_CANCEL && instance->child_count)
         instance->is_telling = true;
-    return goal_go_on(flow);
+    return goal_settle(flow, may_be_lost);
 }
 
 cairn_code flow_child_ended(struct flow *flow)
@@ -191,8 +195,11 @@ cairn_code flow_child_ended(struct flow *flow)
 
 cairn_code flow_stop_for_abort(struct flow *flow)
 {
-    flow->instance->goal = GOAL_NONE;
-    return stop_all(flow, GOAL_NONE, NULL, STOP_ABORTED);
+    struct instance_row *instance = flow->instance;
+    bool may_be_lost = instance->goal && instance->goal != GOAL_REDO && !instance->undo_below;
+    instance->goal = GOAL_NONE;
+    TRY(stop_all(flow, GOAL_NONE, NULL, STOP_ABORTED));
+    return may_be_lost ? joins_tell_all_lost(flow) : CAIRN_OK;
 }
 
 cairn_code flow_stop_unbegun(struct flow *flow)
@@ -366,13 +373,22 @@ static cairn_code undo_next(struct flow *flow)
     return CAIRN_OK;
 }
 
-cairn_code goal_go_on(struct flow *flow)
+static cairn_code goal_settle(struct flow *flow, bool may_be_lost)
 {
-    if (flow->instance->awaited_count > 0)
+    const struct instance_row *instance = flow->instance;
+    if (instance->awaited_count > 0)
         return CAIRN_OK;
-    if (flow->instance->goal == GOAL_FAIL)
+    may_be_lost &= instance->goal != GOAL_REDO && !instance->undo_below;
+    if (may_be_lost && !instance->is_function)
+        TRY(joins_tell_all_lost(flow)); /* before any of the steps is undone */
+    if (instance->goal == GOAL_FAIL)
         return flow_finish(flow, INSTANCE_FAILED);
     return undo_next(flow);
+}
+
+cairn_code goal_go_on(struct flow *flow)
+{
+    return goal_settle(flow, true);
 }
 
 cairn_code undo_succeeded(struct flow *flow, struct flow_step *step)

@@ -43,6 +43,11 @@ struct place_range {
     int32_t first, last; /* first -1: the list is empty */
 };
 
+static inline bool place_is_inside(struct place_range range, int32_t place)
+{
+    return range.first >= 0 && place >= range.first && place <= range.last;
+}
+
 /* Steps by place. */
 struct place_list {
     int32_t *items;

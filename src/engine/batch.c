@@ -108,6 +108,7 @@ cairn_code batch_make_ids(struct batch *batch, struct request *request, size_t c
 static cairn_code apply_one(struct batch *batch, struct request *request)
 {
     const struct engine_operation *operation = engine_operation_of(request->op);
+    batch->turn++;
     if (request->hold.is_held && !request->code)
         return batch_look_held(batch, request);
     if (request->code || request->is_reported || !operation->apply)

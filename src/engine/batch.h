@@ -88,10 +88,14 @@ struct given_lease {
     const char *instance_id;
 };
 
-/* An event of an instance that gets its id later. */
+/* An event of an instance that gets its id later.  One without a step tells the status that the instance has
+ * when what was asked for is done, so that its data is made then. */
 struct untold_event {
     struct workset_instance *instance;
     struct event_row event;
+    uint64_t turn;                  /* what it is a part of */
+    const struct flow_facts *facts; /* without a step; NULL: with one */
+    bool is_dropped; /* it would tell a status that the instance has never come to rest in */
 };
 
 /* Of a task: its type and group. */
@@ -140,6 +144,7 @@ struct batch {
     struct event_list loose;          /* of subjects whose row is not in hand */
     LIST(struct untold_event) untold; /* of instances, without ids yet */
     bool has_told;                    /* events were written */
+    uint64_t turn;                    /* 0: of timers; then each request has its own */
     bool has_seen_lease;  /* of a step whose claim may have been told since this began */
     int64_t next_event;   /* an id that was taken and is not used; 0: none */
     size_t log_size;      /* of what the events of the present row of the log say */
@@ -257,6 +262,9 @@ cairn_code batch_tell_job_event(struct batch *batch, const struct job_row *row,
                                 enum job_event type, const struct job_facts *facts, int64_t id,
                                 int64_t prev, int32_t number);
 /* instance: NULL if its row is not in hand. */
+/* An instance has begun whose row is yet to be inserted: tells what has happened to it since there were so
+ * many untold events. */
+cairn_code batch_tell_begun(struct batch *batch, size_t untold_count);
 cairn_code batch_add_event(struct batch *batch, struct workset_instance *instance,
                            const char *instance_id, const char *type, const char *step,
                            const struct flow_facts *facts);

@@ -190,6 +190,50 @@ static cairn_code tell(struct batch *batch, struct workset_instance *instance,
                           batch->error);
 }
 
+/* Tells that the status has become another one, and nothing else. */
+static bool is_mere_turn(const char *type)
+{
+    return strcmp(type, "workflow_running") == 0 || strcmp(type, "workflow_waiting") == 0 ||
+           strcmp(type, "workflow_compensating") == 0 || strcmp(type, "workflow_dlq") == 0;
+}
+
+static const char *flow_data(struct batch *batch, const struct flow_facts *facts);
+
+/* All of what was asked for is told with the status that it has left: the last event of the instance has
+ * it.  What would tell another one, on the way, is dropped. */
+static cairn_code settle_status(struct batch *batch, struct untold_event *untold)
+{
+    struct workset_instance *instance = untold->instance;
+    if (!untold->facts)
+        return CAIRN_OK;
+    bool is_last = !instance->told_status || instance->told_turn != untold->turn;
+    instance->told_turn = untold->turn;
+    if (is_last)
+        instance->told_status = untold->facts->status;
+    if (strcmp(untold->facts->status, instance->told_status) == 0)
+        return CAIRN_OK;
+    untold->is_dropped = is_mere_turn(untold->event.type);
+    struct flow_facts facts = *untold->facts;
+    facts.status = instance->told_status;
+    untold->event.data = flow_data(batch, &facts);
+    return untold->event.data ? CAIRN_OK : fail_memory(batch->error);
+}
+
+/* The last ones first. */
+static cairn_code tell_from(struct batch *batch, size_t first)
+{
+    struct untold_event *untold = batch->untold.items;
+    for (size_t i = batch->untold.count; i > first; i--)
+        TRY(settle_status(batch, &untold[i - 1]));
+    for (size_t i = first; i < batch->untold.count; i++) {
+        untold[i].instance->told_status = NULL;
+        if (!untold[i].is_dropped)
+            TRY(tell(batch, untold[i].instance, &untold[i].event));
+    }
+    batch->untold.count = first;
+    return CAIRN_OK;
+}
+
 cairn_code batch_number_events(struct batch *batch)
 {
     if (batch->untold.count == 0)
@@ -197,10 +241,13 @@ cairn_code batch_number_events(struct batch *batch)
     if (batch->has_seen_lease)
         TRY(drop_events(batch));
     batch->has_seen_lease = false;
-    for (size_t i = 0; i < batch->untold.count; i++)
-        TRY(tell(batch, batch->untold.items[i].instance, &batch->untold.items[i].event));
-    batch->untold.count = 0;
-    return CAIRN_OK;
+    return tell_from(batch, 0);
+}
+
+/* Nobody else knows it, so that no claim of another is to be waited for. */
+cairn_code batch_tell_begun(struct batch *batch, size_t untold_count)
+{
+    return tell_from(batch, untold_count);
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -337,11 +384,13 @@ cairn_code batch_add_event(struct batch *batch, struct workset_instance *instanc
     TRY(figures_note_event(batch, instance, type));
     if (!instance)
         return event_list_add(&batch->arena, &batch->loose, &event, batch->error);
-    if (instance->is_new) /* nobody else knows it */
-        return tell(batch, instance, &event);
+    struct flow_facts *kept = step ? NULL : arena_alloc(&batch->arena, sizeof *kept);
     struct untold_event *untold = list_add(&batch->arena, &batch->untold);
-    NEED(untold, batch->error);
-    *untold = (struct untold_event){instance, event};
+    NEED(untold && (kept || step), batch->error);
+    if (kept)
+        *kept = *facts;
+    *untold = (struct untold_event){
+        .instance = instance, .event = event, .turn = batch->turn, .facts = kept};
     return CAIRN_OK;
 }
 

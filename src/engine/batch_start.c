@@ -226,10 +226,13 @@ static cairn_code add_starting(struct batch *batch, struct starting *starting,
     starting->instances[starting->count] = instance;
     starting->started[starting->count] = started;
     starting->was_unsure[starting->count++] = was_unsure;
+    size_t untold = batch->untold.count;
     if (rerun)
-        return flow_rerun(&instance->flow, &(struct flow_who){.token = rerun->token},
-                          rerun->steps, rerun->step_count);
-    return row.start_at_us ? CAIRN_OK : flow_start(&instance->flow);
+        TRY(flow_rerun(&instance->flow, &(struct flow_who){.token = rerun->token}, rerun->steps,
+                       rerun->step_count));
+    else if (!row.start_at_us)
+        TRY(flow_start(&instance->flow));
+    return batch_tell_begun(batch, untold);
 }
 
 /* Its parent is in the workset. */

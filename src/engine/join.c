@@ -1,4 +1,4 @@
-/* engine/join.c - what a join hands on.
+/* engine/join.c - what a join hands on, or tells of a fork that has failed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,113 +7,98 @@
 
 #include <stdlib.h>
 
-/* How the branches of a fork have ended; each list in the order of commits. */
+/* The steps that ended branches, or lost them, each in the order of commits. */
+struct ends {
+    const struct step_row **items;
+    size_t count;
+};
+
 struct arrivals {
-    struct step_list completed, failed;
+    struct ends completed, failed;
 };
 
 static int compare_commits(const void *a, const void *b)
 {
-    const struct flow_step *left = *(struct flow_step *const *)a;
-    const struct flow_step *right = *(struct flow_step *const *)b;
-    return (left->row.commit_no > right->row.commit_no) -
-           (left->row.commit_no < right->row.commit_no);
+    const struct step_row *left = *(const struct step_row *const *)a;
+    const struct step_row *right = *(const struct step_row *const *)b;
+    return (left->commit_no > right->commit_no) - (left->commit_no < right->commit_no);
 }
 
-/* It goes on with the join, and has ended by itself. */
-static bool has_arrived(const struct flow_step *step, const struct flow_step *join)
+static void sort_by_commits(struct ends *ends)
 {
-    return step->row.next == join->row.seq && step->row.commit_no && !step->row.stop &&
-           step->row.scope_fork == join->config->fork && step->row.status != STEP_FAILED;
+    if (ends->count)
+        qsort(ends->items, ends->count, sizeof *ends->items, compare_commits);
 }
 
-static struct flow_step *later_of(struct flow_step *a, struct flow_step *b)
+/* A branch that has neither arrived nor failed has only been stopped. */
+static void add_branch(struct arrivals *arrivals, const struct branch_rows *rows,
+                       struct place_range branch)
 {
-    return a && a->row.commit_no > b->row.commit_no ? a : b;
-}
-
-/* A branch is named by the step that ended it: of those that go on with the join the one that ended
- * last (a condition gives way to the list that was taken), else the one whose failure lost it. */
-static cairn_code add_branch(struct flow *flow, struct arrivals *arrivals,
-                             const struct flow_step *join, const struct step_list *steps,
-                             size_t from, size_t to)
-{
-    struct flow_step *arrived = NULL, *failed = NULL;
-    for (size_t i = from; i < to; i++) {
-        if (has_arrived(steps->items[i], join))
-            arrived = later_of(arrived, steps->items[i]);
-        else if (steps->items[i]->row.status == STEP_FAILED)
-            failed = later_of(failed, steps->items[i]);
+    const struct branch_row *end = branch_end(rows, branch);
+    if (end && branch_is_decided(end) && step_has_passed(end->row)) {
+        arrivals->completed.items[arrivals->completed.count++] = end->row;
+        return;
     }
-    if (!arrived && !failed)
-        return CAIRN_OK;
-    struct flow_step **added =
-        list_add(flow->arena, arrived ? &arrivals->completed : &arrivals->failed);
-    NEED(added, flow->error);
-    *added = arrived ? arrived : failed;
-    return CAIRN_OK;
-}
-
-static void sort_by_commits(struct step_list *steps)
-{
-    if (steps->count)
-        qsort(steps->items, steps->count, sizeof *steps->items, compare_commits);
+    const struct step_row *failed = branch_loser(rows, branch, false);
+    if (failed)
+        arrivals->failed.items[arrivals->failed.count++] = failed;
 }
 
 static cairn_code collect(struct flow *flow, const struct flow_step *join,
                           struct arrivals *ret_arrivals)
 {
-    struct step_list steps;
+    struct branch_rows rows;
     struct flow_step *fork;
-    size_t at = 0;
     *ret_arrivals = (struct arrivals){0};
     TRY(flow->source->step(flow, join->config->fork, &fork));
     if (!fork)
         return CAIRN_OK; /* its row was deleted, so the branches are unknown */
-    TRY(flow->source->config(flow, fork));
-    TRY(flow->source->between(flow, STEP_NONE, fork->row.seq + 1, join->row.seq - 1, &steps));
-    for (size_t i = 0; i < fork->config->branch_count; i++) { /* in order of place, as steps */
-        size_t begin = at;
-        while (at < steps.count && steps.items[at]->row.seq <= fork->config->branches[i].last)
-            at++;
-        TRY(add_branch(flow, ret_arrivals, join, &steps, begin, at));
+    TRY(flow_branches(flow, fork, join, &rows));
+    struct ends *lists[] = {&ret_arrivals->completed, &ret_arrivals->failed};
+    for (int i = 0; i < 2; i++) {
+        lists[i]->items =
+            arena_array(flow->arena, rows.branch_count + 1, sizeof *lists[i]->items);
+        NEED(lists[i]->items, flow->error);
     }
+    for (size_t i = 0; i < rows.branch_count; i++)
+        add_branch(ret_arrivals, &rows, rows.branches[i]);
     sort_by_commits(&ret_arrivals->completed);
     sort_by_commits(&ret_arrivals->failed);
     return CAIRN_OK;
 }
 
-static void write_names(struct json_out *out, const char *key, const struct step_list *steps)
+static void write_names(struct json_out *out, const char *key, const struct ends *ends)
 {
     json_open(json_key(out, key), '[');
-    for (size_t i = 0; i < steps->count; i++)
-        json_str(out, steps->items[i]->row.name);
+    for (size_t i = 0; i < ends->count; i++)
+        json_str(out, ends->items[i]->name);
     json_close(out, ']');
 }
 
-static void write_output(struct json_out *out, const struct flow_step *join,
+static void write_output(struct json_out *out, const struct flow_step *join, bool is_won,
                          const struct arrivals *arrivals)
 {
     json_open(out, '{');
-    json_str(json_key(out, "status"), "success"); /* a join that has failed passes nothing on */
+    json_str(json_key(out, "status"), is_won ? "success" : "failed");
     json_str(json_key(out, "strategy"), join->config->is_any ? "any" : "all");
     write_names(out, "completed", &arrivals->completed);
     write_names(out, "failed", &arrivals->failed);
     json_open(json_key(out, "outputs"), '{');
     for (size_t i = 0; i < arrivals->completed.count; i++)
-        json_raw(json_key(out, arrivals->completed.items[i]->row.name),
-                 step_passed(&arrivals->completed.items[i]->row));
+        json_raw(json_key(out, arrivals->completed.items[i]->name),
+                 step_passed(arrivals->completed.items[i]));
     json_close(out, '}');
     json_close(out, '}');
 }
 
-cairn_code join_output(struct flow *flow, const struct flow_step *join, const char **ret_output)
+cairn_code join_output(struct flow *flow, const struct flow_step *join, bool is_won,
+                       const char **ret_output)
 {
     struct arrivals arrivals;
     struct buf buf = {0};
     struct json_out out = {.buf = &buf};
     TRY(collect(flow, join, &arrivals));
-    write_output(&out, join, &arrivals);
+    write_output(&out, join, is_won, &arrivals);
     *ret_output = buf_keep(&buf, flow->arena);
     return *ret_output ? CAIRN_OK : fail_memory(flow->error);
 }

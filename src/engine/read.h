@@ -97,7 +97,11 @@ cairn_code list_filter_read(struct question *q, struct list_filter *ret_filter);
 /* What is wrong with these parts of a filter, for an error; NULL: nothing, or they are not given. */
 const char *parent_flaw(const char *parent), *stand_flaw(const char *stand);
 
-/* Fills in the public shape of a step. */
+/* read_join.c: of a join, what it waits for; nothing of others. */
+cairn_code question_wait_for(struct question *q, const struct step_row *row,
+                             cairn_step *ret_item);
+
+/* Fills in the public shape of a step, but for what a join waits for. */
 cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn_step *ret_item,
                           cairn_error *reterr);
 

@@ -267,7 +267,8 @@ cairn_code step_to_public(struct arena *arena, const struct step_row *row, cairn
 
 static cairn_code show_step(struct question *q, const void *row, void *ret)
 {
-    return step_to_public(q->arena, row, ret, q->error);
+    TRY(step_to_public(q->arena, row, ret, q->error));
+    return question_wait_for(q, row, ret);
 }
 
 static cairn_code show_event(struct question *q, const void *from, void *ret)

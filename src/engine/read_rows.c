@@ -147,6 +147,7 @@ cairn_code show_step_row(struct question *q, const void *from, void *ret)
     const struct step_row *row = from;
     struct step_item *item = ret;
     TRY(step_to_public(q->arena, row, &item->base, q->error));
+    TRY(question_wait_for(q, row, &item->base));
     item->base.error = text_cut(q->arena, row->error, ERROR_BYTES);
     item->base.undo_error = text_cut(q->arena, row->undo_error, ERROR_BYTES);
     item->input = preview_whole(q->arena, row->input);

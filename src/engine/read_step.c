@@ -319,6 +319,7 @@ cairn_code answer_step(struct question *q)
     TRY(read_events(&look));
     TRY(read_before(&look));
     TRY(step_to_public(q->arena, &look.row, &item->base, q->error));
+    TRY(question_wait_for(q, &look.row, &item->base));
     item->instance_id = look.instance.id;
     item->previous_seq = look.previous.name ? look.previous.seq : -1;
     TRY(list_calls(&look, item));

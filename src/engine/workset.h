@@ -48,6 +48,8 @@ struct workset_instance {
     bool
         is_early; /* its steps are to be written before lanes are looked at, or leases counted */
     struct request *answer_to; /* the latest control of it, which is yet to be answered */
+    uint64_t told_turn;        /* batch_event.c: of the events that are looked at */
+    const char *told_status;   /* the one that it came to rest in then; NULL: none was told */
 
     struct flow_step **slots; /* by place, a hash table */
     size_t slot_count, step_count;
@@ -182,7 +184,7 @@ extern const struct flow_source workset_source; /* workset_source.c */
 
 /* join.c, part of it: {"status", "strategy", "completed": [...], "failed": [...], "outputs": {step:
  * output}}: the last element of each branch that has arrived or failed, in order of commits. */
-cairn_code join_output(struct flow *flow, const struct flow_step *join,
+cairn_code join_output(struct flow *flow, const struct flow_step *join, bool is_won,
                        const char **ret_output);
 
 #endif

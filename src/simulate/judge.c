@@ -107,7 +107,10 @@ static void hear_event(struct judging *judging, const char *id, const cairn_even
                        struct conduct *conduct)
 {
     int step = event->step ? run_step_number(&judging->run, id, event->step) : -1;
-    if (strcmp(event->type, "workflow_compensating") == 0)
+    /* A rollback that ends in its own commit is told by what it has rolled back. */
+    if (strcmp(event->type, "workflow_compensating") == 0 ||
+        strcmp(event->type, "cancellation_started") == 0 ||
+        strcmp(event->type, "compensation_success") == 0)
         conduct->is_rolled_back = true;
     if (strcmp(event->type, "workflow_restarted") == 0 ||
         strcmp(event->type, "workflow_retried") == 0)

@@ -100,7 +100,9 @@ static bool is_left_done(struct run *run, const cairn_event *event)
 static void tell_event(struct run *run, const cairn_event *event)
 {
     char line[LINE_MAX_BYTES];
-    run->is_rolled_back |= strcmp(event->type, "workflow_compensating") == 0;
+    /* One that ends in its own commit is told by what it has rolled back. */
+    run->is_rolled_back |= strcmp(event->type, "workflow_compensating") == 0 ||
+                           strcmp(event->type, "compensation_success") == 0;
     if (is_left_done(run, event))
         snprintf(line, sizeof line, "%s has no compensation, and stays done", event->step);
     else if (!story_sentence(line, sizeof line, event->type, event->step,

@@ -659,8 +659,21 @@ static bool hear(struct sim *sim, struct op *op)
 }
 
 /* After each run of a committer all rows are looked at. */
+/* Those that may change an instance by what they ask for. */
+static int count_asked(const struct sim *sim, int engine)
+{
+    int count = 0;
+    for (int i = 0; i < OPS_MAX; i++) {
+        const struct op *op = &sim->ops[i];
+        count +=
+            op->request && !op->is_done && op->engine == engine && op->request->op != OP_CLAIM;
+    }
+    return count;
+}
+
 bool act_run_one(struct sim *sim, int engine)
 {
+    sim->asked = count_asked(sim, engine);
     if (!sim_run_engine(sim, engine))
         return false;
     snapshot_take(sim);

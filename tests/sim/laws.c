@@ -190,6 +190,8 @@ static void laws_of_instance(struct sim *sim, size_t index)
     law_of_life(sim, now);
     law_of_commits(sim, now);
     law_of_waits(sim, now);
+    if (!now->row.is_function)
+        laws_of_joins(sim, before, now);
     laws_of_events(sim, index, before, is_reopened(now));
     if (now->row.is_function)
         laws_of_function(sim, index, before);

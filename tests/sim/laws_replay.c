@@ -60,10 +60,43 @@ static void replay_event(struct sim *sim, struct replay *replay, const struct ev
     json_decref(data);
 }
 
+/* Whether a commit may hold more than one turn of an instance: of its timers, of each of its relatives, then of each
+ * request. */
+static bool may_turn_twice(const struct sim *sim, const struct seen_instance *before,
+                           const struct seen_instance *now)
+{
+    bool has_relatives = now->row.parent || (now->row.is_function && sim->has_families);
+    bool is_due = before && before->row.start_at_us;
+    for (size_t i = 0; i < now->step_count && !has_relatives; i++)
+        has_relatives = now->steps[i].kind == KIND_START;
+    for (size_t i = 0; before && i < before->step_count && !is_due; i++)
+        is_due = before->steps[i].due_at_us && before->steps[i].due_at_us <= sim->now->now_us;
+    return has_relatives || sim->asked > 1 || (sim->asked == 1 && is_due);
+}
+
+/* Every event of the instance itself carries the status that the commit has left. */
+static void law_of_one_status(struct sim *sim, const struct seen_instance *before,
+                              const struct seen_instance *now)
+{
+    const char *wanted = instance_status_name(now->row.status);
+    for (size_t i = 0; i < now->event_count; i++) {
+        const struct event_row *event = &now->events[i];
+        if (event->step || may_turn_twice(sim, before, now))
+            continue;
+        json_t *data = json_loads(event->data, 0, NULL);
+        const char *word = json_string_value(json_object_get(data, "status"));
+        if (!word || strcmp(word, wanted) != 0)
+            sim_broken(sim, "%s says %s of %s, which its commit has left %s", event->type, word,
+                       now->row.id, wanted);
+        json_decref(data);
+    }
+}
+
 void law_of_replay(struct sim *sim, const struct seen_instance *before,
                    const struct seen_instance *now)
 {
     struct replay replay;
+    law_of_one_status(sim, before, now);
     replay_begin(sim, &replay, before);
     for (size_t i = 0; i < now->event_count; i++)
         replay_event(sim, &replay, &now->events[i]);

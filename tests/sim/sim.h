@@ -250,7 +250,8 @@ struct sim {
     struct held held[HELD_MAX];
     size_t held_count;
     struct op ops[OPS_MAX];
-    int giver;                 /* the engine whose answer is being taken */
+    int giver; /* the engine whose answer is being taken */
+    int asked; /* requests other than claims that the engine of the latest run had in hand */
     struct op parked[ENGINES]; /* a claim that waits for a task, at most one at each engine */
     int signals_sent;
     int rounds;
@@ -345,6 +346,10 @@ void laws_of_events(struct sim *sim, size_t index, const struct seen_instance *b
 void laws_of_jobs(struct sim *sim);    /* laws_job.c */
 void law_of_replay(struct sim *sim, const struct seen_instance *before,
                    const struct seen_instance *now); /* laws_replay.c */
+
+/* laws_join.c */
+void laws_of_joins(struct sim *sim, const struct seen_instance *before,
+                   const struct seen_instance *now);
 
 /* laws_rerun.c: a step that was copied stays as it is; nothing happens to it. */
 void laws_of_rerun(struct sim *sim, const struct seen_instance *before,

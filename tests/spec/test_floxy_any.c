@@ -8,6 +8,17 @@
 #define U(name) "{step: " name ", compensation: {handler: u" name "}}"
 #define ANY(branches) "{fork: f, join: any, branches: [" branches "]}"
 
+/* What the join hands on to `fin`, which is then completed. */
+static void check_given(struct flow_world *fw, const char *lists)
+{
+    char wanted[512];
+    struct task fin = sg_take(fw, "fin");
+    snprintf(wanted, sizeof wanted, "{\"status\": \"success\", \"strategy\": \"any\", %s}",
+             lists);
+    sg_check_json(fin.input, wanted);
+    sg_complete(fw, &fin);
+}
+
 TEST(the_first_branch_that_succeeds_wins_and_the_others_are_stopped_and_skipped)
 {
     struct flow_world fw;
@@ -217,9 +228,10 @@ TEST(a_branch_that_needs_no_worker_wins_at_once_and_stops_what_had_begun)
         FLOW(ANY("[{step: a}], [{save_point: s}], "
                  "[{condition: c, when: '{{ eq .n 1 }}', then: [{step: x}]}]") ", "
                                                                                "{step: fin}"));
-    wf_check_steps(&fw, "f:completed a:skipped s:completed c:completed x:skipped "
+    wf_check_steps(&fw, "f:completed a:skipped s:completed c:skipped x:skipped "
                         "f_join:completed fin:ready");
-    sg_do(&fw, "fin");
+    check_given(&fw,
+                "\"completed\": [\"s\"], \"failed\": [], \"outputs\": {\"s\": {\"n\": 1}}");
     wf_check_status(&fw, "completed");
     wf_close(&fw);
 }
@@ -262,5 +274,123 @@ TEST(a_winner_while_paused_is_applied_at_resume)
     wf_check_steps(&fw, "f:completed a:failed b:completed f_join:pending fin:pending");
     CHECK_DONE(&fw.world, wf_resume(&fw));
     wf_check_steps(&fw, "f:completed a:failed b:completed f_join:completed fin:ready");
+    wf_close(&fw);
+}
+/* ---- branches that end in a condition --------------------------------------------------------- */
+
+#define WON_BY_FAST(failed)                           \
+    "\"completed\": [\"fast\"], \"failed\": [" failed \
+    "], \"outputs\": {\"fast\": {\"by\": \"fast\"}}"
+#define K(lists) "{condition: k, when: '{{ eq .n 1 }}', " lists "}"
+#define AGAINST_FAST(branch) FLOW(ANY("[" branch "], [{step: fast}]") ", {step: fin}")
+
+TEST(a_branch_whose_taken_list_failed_has_not_arrived)
+{
+    struct flow_world fw;
+    wf_begin(&fw, AGAINST_FAST(K("then: [{step: slow, max_attempts: 1}]")));
+    sg_fail(&fw, "slow");
+    sg_do(&fw, "fast");
+    check_given(&fw, WON_BY_FAST("\"slow\""));
+    wf_check_status(&fw, "completed");
+    wf_close(&fw);
+}
+
+TEST(a_branch_whose_taken_list_was_only_stopped_is_in_neither_list)
+{
+    static const char *const branches[] = {
+        AGAINST_FAST(K("then: [{step: slow}]")),
+        AGAINST_FAST(K("then: [{human: slow}]")),
+        AGAINST_FAST(K("then: [{wait: slow, event: e}]")),
+        AGAINST_FAST(K("then: [{save_point: s}, {step: slow}]")),
+        AGAINST_FAST(K("then: ["
+                       "{condition: l, when: '{{ eq .n 2 }}', "
+                       "then: [{step: no}], else: [{step: slow}]}]")),
+        AGAINST_FAST("{step: before}, " K("then: [{step: slow}]")),
+    };
+    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+        struct flow_world fw;
+        wf_begin(&fw, branches[i]);
+        sg_do(&fw, "fast");
+        check_given(&fw, WON_BY_FAST(""));
+        wf_close(&fw);
+    }
+}
+
+TEST(a_branch_with_half_of_its_taken_list_done_or_running_has_not_arrived)
+{
+    struct flow_world fw;
+    wf_begin(&fw, AGAINST_FAST(K("then: [{step: s1}, {step: s2}]")));
+    sg_do(&fw, "s1");
+    struct task s2 = sg_take(&fw, "s2");
+    sg_do(&fw, "fast");
+    check_given(&fw, WON_BY_FAST(""));
+    sg_check_late(&fw, &s2);
+    wf_close(&fw);
+}
+
+TEST(a_branch_is_named_by_the_end_of_the_taken_list_or_by_its_condition_if_there_is_none)
+{
+    static const struct {
+        const char *text, *by;
+    } cases[] = {
+        {FLOW(ANY("[{step: a}], [" K("then: [{save_point: s}]") "]") ", {step: fin}"), "s"},
+        {FLOW(ANY("[{step: a}], [" K("else: [{step: x}]") "]") ", {step: fin}"), "k"},
+        {FLOW(ANY("[{step: a}], [" K("then: [{condition: l, when: '{{ eq .n 2 }}', then: "
+                                     "[{step: x}]}]") "]") ", {step: fin}"),
+         "l"},
+        {FLOW(
+             ANY("[{step: a}], [{save_point: s}, " K("else: [{step: x}]") "]") ", {step: fin}"),
+         "k"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct flow_world fw;
+        char lists[200];
+        snprintf(lists, sizeof lists,
+                 "\"completed\": [\"%s\"], \"failed\": [], \"outputs\": {\"%s\": {\"n\": 1}}",
+                 cases[i].by, cases[i].by);
+        wf_begin(&fw, cases[i].text);
+        check_given(&fw, lists);
+        wf_check_status(&fw, "completed");
+        wf_close(&fw);
+    }
+}
+
+TEST(branches_without_workers_are_walked_in_the_order_of_the_file)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW(ANY("[{save_point: s1}, {save_point: s2}, {save_point: s3}], "
+                           "[{save_point: t}]") ", {step: fin}"));
+    wf_check_steps(&fw, "f:completed s1:completed s2:completed s3:completed t:skipped "
+                        "f_join:completed fin:ready");
+    check_given(&fw,
+                "\"completed\": [\"s3\"], \"failed\": [], \"outputs\": {\"s3\": {\"n\": 1}}");
+    wf_close(&fw);
+}
+
+TEST(a_lost_branch_of_an_inner_any_that_was_won_does_not_lose_the_outer_branch)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW(ANY("[{fork: g, join: any, branches: [[{step: a}], [{step: b}]]}, "
+                           "{step: c}], [{step: fast}]") ", {step: fin}"));
+    sg_fail(&fw, "a");
+    sg_do(&fw, "b");
+    sg_do(&fw, "fast");
+    check_given(&fw, WON_BY_FAST(""));
+    wf_close(&fw);
+}
+
+TEST(two_failures_of_one_branch_while_paused_lose_it_once)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW(ANY("[{fork: g, join: all, branches: [[{step: a}], [{step: b}]]}], "
+                           "[{step: fast}]") ", {step: fin}"));
+    struct task a = sg_take(&fw, "a"), b = sg_take(&fw, "b");
+    CHECK_DONE(&fw.world, wf_pause(&fw));
+    CHECK_DONE(&fw.world, wf_report(&fw, &a, CAIRN_DEAD, "no"));
+    CHECK_DONE(&fw.world, wf_report(&fw, &b, CAIRN_DEAD, "no"));
+    CHECK_DONE(&fw.world, wf_resume(&fw));
+    wf_check_status(&fw, "running");
+    sg_do(&fw, "fast");
+    check_given(&fw, WON_BY_FAST("\"a\""));
     wf_close(&fw);
 }

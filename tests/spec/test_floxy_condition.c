@@ -134,6 +134,9 @@ TEST(one_that_yields_no_boolean_fails_the_step)
     CHECK(strlen(wf_step(&fw, "c")->error) > 0, "the condition has no error");
     CHECK(strstr(wf_instance(&fw)->last_error, "\"c\""), "last_error is %s",
           wf_instance(&fw)->last_error);
+    CHECK(strstr(wf_instance(&fw)->last_error, "\"attempt\": 1") ||
+              strstr(wf_instance(&fw)->last_error, "\"attempt\":1"),
+          "last_error is %s", wf_instance(&fw)->last_error);
     wf_close(&fw);
 }
 

@@ -276,14 +276,83 @@ TEST(inside_an_any_nothing_parks_until_no_branch_can_win)
     CHECK_INT(sg_count_records(&fw), 0);
     sg_fail(&fw, "b");
     wf_check_status(&fw, "dlq");
-    wf_check_steps(&fw, "f:completed a:failed a2:skipped b:paused b2:pending f_join:pending "
+    wf_check_steps(&fw, "f:completed a:paused a2:skipped b:paused b2:pending f_join:pending "
                         "fin:pending");
+    CHECK_INT(sg_count_records(&fw), 2);
     CHECK_DONE(&fw.world, sg_requeue(&fw, "b", NULL));
     sg_fail(&fw, "b"); /* again */
     wf_check_status(&fw, "dlq");
     CHECK_DONE(&fw.world, sg_requeue(&fw, "b", NULL));
     sg_do(&fw, "b");
     sg_do(&fw, "b2");
+    wf_check_steps(&fw, "f:completed a:skipped a2:skipped b:completed b2:completed "
+                        "f_join:completed fin:ready");
+    CHECK_INT(sg_count_records(&fw), 0); /* that of the branch which was not needed is closed */
+    sg_do(&fw, "fin");
+    wf_check_status(&fw, "completed");
+    wf_close(&fw);
+}
+
+TEST(each_branch_that_lost_an_any_can_be_requeued_and_win)
+{
+    struct flow_world fw;
+    wf_begin(&fw,
+             PARKING("{fork: f, join: any, branches: ["
+                     "[{step: p}, {fork: g, join: all, branches: [[{step: a}, {step: a2}], "
+                     "[{step: y}], [{step: z}]]}, {step: a3}], "
+                     "[{step: b}, {step: b2}], [{step: c}]]}, {step: fin}"));
+    sg_do(&fw, "p");
+    sg_do(&fw, "y");
+    sg_fail(&fw, "a");
+    sg_fail(&fw, "b");
+    sg_fail(&fw, "c");
+    wf_check_status(&fw, "dlq");
+    wf_check_steps(&fw, "f:completed p:completed g:completed a:paused a2:skipped y:completed "
+                        "z:skipped g_join:skipped a3:skipped b:paused b2:skipped c:paused "
+                        "f_join:pending fin:pending");
+    CHECK_INT(sg_count_records(&fw), 3);
+    CHECK_DONE(&fw.world, sg_requeue(&fw, "a", NULL));
+    wf_check_status(&fw, "running");
+    wf_check_steps(&fw, "f:completed p:completed g:completed a:ready a2:pending y:completed "
+                        "z:ready g_join:pending a3:pending b:paused b2:skipped c:paused "
+                        "f_join:pending fin:pending");
+    CHECK_DONE(&fw.world, sg_requeue(&fw, "b", NULL));
+    sg_do(&fw, "a");
+    sg_do(&fw, "a2");
+    sg_fail(&fw, "b"); /* the first branch goes on, so that this one is only lost */
+    wf_check_status(&fw, "running");
+    sg_do(&fw, "z");
+    sg_do(&fw, "a3");
+    struct task fin = sg_take(&fw, "fin");
+    sg_check_json(fin.input,
+                  "{\"status\": \"success\", \"strategy\": \"any\", \"completed\": [\"a3\"], "
+                  "\"failed\": [\"b\"], \"outputs\": {\"a3\": {\"by\": \"a3\"}}}");
+    sg_complete(&fw, &fin);
+    wf_check_status(&fw, "completed");
+    CHECK_INT(sg_count_records(&fw), 0);
+    wf_close(&fw);
+}
+
+TEST(a_requeued_branch_that_fails_again_is_parked_beside_the_others)
+{
+    struct flow_world fw;
+    wf_begin(&fw, PARKING("{fork: f, join: any, branches: [[{step: a}], [{fork: g, join: any, "
+                          "branches: [[{step: b}], [{step: c}]]}, {step: d}]]}, {step: fin}"));
+    sg_fail(&fw, "b");
+    sg_fail(&fw, "c");
+    sg_fail(&fw, "a");
+    wf_check_steps(&fw, "f:completed a:paused g:completed b:paused c:paused g_join:skipped "
+                        "d:skipped f_join:pending fin:pending");
+    CHECK_INT(sg_count_records(&fw), 3);
+    CHECK_DONE(&fw.world, sg_requeue(&fw, "b", NULL));
+    sg_fail(&fw, "b");
+    wf_check_status(&fw, "dlq");
+    CHECK_DONE(&fw.world, sg_requeue(&fw, "c", NULL));
+    sg_do(&fw, "c");
+    wf_check_steps(&fw,
+                   "f:completed a:paused g:completed b:skipped c:completed g_join:completed "
+                   "d:ready f_join:pending fin:pending");
+    sg_do(&fw, "d");
     sg_do(&fw, "fin");
     wf_check_status(&fw, "completed");
     wf_close(&fw);

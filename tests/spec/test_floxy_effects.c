@@ -276,7 +276,7 @@ TEST(waiting_and_going_on_are_told)
     wf_check_events(&fw, "workflow_started step_waiting:w workflow_waiting signal_received "
                          "signal_taken:w step_completed:w step_ready:a workflow_running");
     sg_check_event(&fw, "workflow_waiting", NULL, "{\"status\": \"waiting_signal\"}");
-    sg_check_event(&fw, "signal_received", NULL, "{\"status\": \"waiting_signal\"}");
+    sg_check_event(&fw, "signal_received", NULL, "{\"status\": \"running\"}");
     sg_check_event(&fw, "workflow_running", NULL, "{\"status\": \"running\"}");
     wf_close(&fw);
 }

@@ -166,3 +166,69 @@ TEST(a_late_write_changes_nothing_not_even_an_event)
     CHECK(!wf_step(&fw, "a")->output, "the late output was kept");
     wf_close(&fw);
 }
+
+/* ---- one status in a commit -------------------------------------------------------------------- */
+
+TEST(a_cancel_with_nothing_to_undo_never_says_that_it_compensates)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}, {step: b}"));
+    CHECK_DONE(&fw.world, wf_cancel(&fw));
+    wf_check_events(&fw, "workflow_started step_ready:a cancellation_started step_skipped:a "
+                         "step_skipped:b workflow_cancelled");
+    sg_check_event(&fw, "cancellation_started", NULL,
+                   "{\"status\": \"cancelled\", \"requested_by\": \"ann\"}");
+    wf_close(&fw);
+}
+
+TEST(a_cancel_that_rolls_back_without_a_handler_says_cancelled)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{step: a}, {step: b}"));
+    sg_do(&fw, "a");
+    CHECK_DONE(&fw.world, wf_cancel(&fw));
+    wf_check_events(&fw, "workflow_started step_ready:a step_started:a step_completed:a "
+                         "step_ready:b cancellation_started step_skipped:b "
+                         "compensation_success:a workflow_cancelled");
+    sg_check_event(&fw, "cancellation_started", NULL, "{\"status\": \"cancelled\"}");
+    wf_close(&fw);
+}
+
+TEST(a_wait_that_times_out_and_fails_the_instance_never_says_that_it_runs)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{wait: w, event: e, timeout: 1s}, {step: a}"));
+    wf_advance(&fw, SECOND_MS);
+    wf_check_status(&fw, "failed");
+    wf_check_events(&fw, "workflow_started step_waiting:w workflow_waiting step_failed:w "
+                         "step_skipped:a workflow_failed");
+    sg_check_event(&fw, "workflow_started", NULL, "{\"status\": \"waiting_signal\"}");
+    wf_close(&fw);
+}
+
+TEST(an_instance_that_ends_in_the_commit_that_starts_it_says_only_how)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{save_point: s}"));
+    sg_check_event(&fw, "workflow_started", NULL, "{\"status\": \"completed\"}");
+    wf_close(&fw);
+    wf_begin(&fw, FLOW("{condition: c, when: '{{ .n }}', then: [" U("a") "]}"));
+    wf_check_status(&fw, "failed");
+    wf_check_events(&fw, "workflow_started step_failed:c step_skipped:a "
+                         "compensation_success:c workflow_failed");
+    sg_check_event(&fw, "workflow_started", NULL, "{\"status\": \"failed\"}");
+    wf_close(&fw);
+}
+
+TEST(a_requeued_step_that_is_parked_again_at_once_never_says_that_it_runs)
+{
+    struct flow_world fw;
+    wf_begin(&fw,
+             "{workflow: w, version: 1, dlq: true, steps: [{condition: c, when: '{{ .n }}', "
+             "then: [{step: a}]}]}");
+    wf_check_status(&fw, "dlq");
+    CHECK_DONE(&fw.world, sg_requeue(&fw, "c", NULL));
+    wf_check_status(&fw, "dlq");
+    CHECK_INT(wf_count_events(&fw, "workflow_running"), 0);
+    wf_close(&fw);
+}

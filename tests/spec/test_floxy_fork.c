@@ -268,3 +268,144 @@ TEST(a_fork_passes_the_signal_of_the_wait_before_it_to_its_branches)
     CHECK(strstr(sg_take(&fw, "b").signal, "\"go\""), "b has no signal");
     wf_close(&fw);
 }
+
+/* ---- what a join waits for, and tells of a fork that failed ------------------------------------ */
+
+static void check_wait_for(struct flow_world *fw, const char *join, const char *wanted)
+{
+    char names[200] = "";
+    const cairn_step *step = wf_step(fw, join);
+    for (size_t i = 0; i < step->wait_for_count; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " " : "",
+                 step->wait_for[i]);
+    CHECK_STR(names, wanted);
+}
+
+TEST(a_join_says_what_it_waits_for_and_other_steps_say_nothing)
+{
+    struct flow_world fw;
+    wf_begin(
+        &fw,
+        FLOW(
+            "{step: p}, {fork: f, join: all, branches: ["
+            "[{step: a}, {condition: x, when: '{{ eq .n 1 }}', then: [{step: b}, {step: c}]}], "
+            "[{step: d}, {condition: y, when: '{{ eq .n 1 }}', then: [{step: e}]}], "
+            "[{fork: g, join: any, branches: [[{step: h}], [{step: i}]]}]]}"));
+    CHECK(!wf_step(&fw, "p")->wait_for && !wf_step(&fw, "f")->wait_for, "they are no joins");
+    check_wait_for(&fw, "f_join", "cond#x cond#y g_join");
+    check_wait_for(&fw, "g_join", "h i");
+    sg_do(&fw, "p");
+    struct task a = sg_take(&fw, "a");
+    CHECK_DONE(&fw.world, wf_report(&fw, &a, CAIRN_COMPLETE, "{\"n\": 1}"));
+    check_wait_for(&fw, "f_join",
+                   "c cond#y g_join"); /* decided: the end of the list that is taken */
+    struct task d = sg_take(&fw, "d");
+    CHECK_DONE(&fw.world, wf_report(&fw, &d, CAIRN_COMPLETE, "{\"n\": 2}"));
+    check_wait_for(&fw, "f_join", "c y g_join"); /* there is none */
+    sg_fail(&fw, "h");
+    check_wait_for(&fw, "g_join", "h i");
+    sg_fail(&fw, "b");
+    wf_check_status(&fw, "failed");
+    check_wait_for(&fw, "f_join", "b y g_join");
+    wf_close(&fw);
+}
+
+TEST(a_nested_condition_is_the_one_that_is_yet_to_be_decided)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{fork: f, join: any, branches: [[{condition: x, when: '{{ eq .n 1 }}', "
+                       "then: [{step: a}, {condition: y, when: '{{ eq .by \"a\" }}', else: "
+                       "[{step: b}]}]}], [{step: c}]]}"));
+    check_wait_for(&fw, "f_join", "cond#y c");
+    sg_do(&fw, "a");
+    wf_check_status(&fw, "completed");
+    check_wait_for(&fw, "f_join", "y c");
+    wf_close(&fw);
+}
+
+#define FAILED_ALL(completed, failed, outputs)                                   \
+    "{\"status\": \"failed\", \"strategy\": \"all\", \"completed\": [" completed \
+    "], \"failed\": [" failed "], \"outputs\": {" outputs "}}"
+
+TEST(the_join_of_a_fork_that_failed_tells_how_when_its_siblings_have_ended)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{fork: f, join: all, branches: [[{step: a}], [{step: b}], [{step: c}], "
+                       "[{step: d}, {step: e}]]}, {step: fin}"));
+    sg_do(&fw, "a");
+    struct task c = sg_take(&fw, "c"), d = sg_take(&fw, "d");
+    sg_fail(&fw, "b");
+    CHECK(!wf_step(&fw, "f_join")->output, "its siblings have not ended");
+    check_wait_for(&fw, "f_join", "a b c e");
+    sg_complete(&fw, &d);
+    CHECK(!wf_step(&fw, "f_join")->output, "a sibling has not ended");
+    sg_complete(&fw, &c);
+    wf_check_status(&fw, "failed");
+    CHECK_STR(wf_step(&fw, "f_join")->status, "skipped");
+    sg_check_json(
+        wf_step(&fw, "f_join")->output,
+        FAILED_ALL("\"a\", \"c\"", "\"b\"", "\"a\": {\"by\": \"a\"}, \"c\": {\"by\": \"c\"}"));
+    CHECK_DONE(&fw.world, wf_again(&fw));
+    CHECK(!wf_step(&fw, "f_join")->output, "a retry clears it");
+    sg_do(&fw, "b");
+    sg_do(&fw, "e");
+    sg_do(&fw, "fin");
+    wf_check_status(&fw, "completed");
+    wf_close(&fw);
+}
+
+TEST(a_rollback_changes_nothing_of_what_lost_joins_say)
+{
+    struct flow_world fw;
+    wf_begin(&fw,
+             FLOW("{fork: f, join: all, branches: [[{step: a, compensation: {handler: ua}}], "
+                  "[{fork: g, join: all, branches: [[{step: b}], [{step: c}]]}, {step: d}]]}"));
+    sg_do(&fw, "a");
+    sg_fail(&fw, "b");
+    for (int i = 0; i < 2; i++) {
+        sg_check_json(wf_step(&fw, "f_join")->output,
+                      FAILED_ALL("\"a\"", "\"b\"", "\"a\": {\"by\": \"a\"}"));
+        sg_check_json(wf_step(&fw, "g_join")->output, FAILED_ALL("", "\"b\"", ""));
+        check_wait_for(&fw, "f_join", "a b");
+        check_wait_for(&fw, "g_join", "b c");
+        if (i == 0)
+            sg_undo_all(&fw, "a");
+    }
+    wf_check_status(&fw, "failed");
+    wf_close(&fw);
+}
+
+TEST(an_any_that_no_branch_won_and_a_fork_in_a_lost_branch_tell_how)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{fork: f, join: any, branches: [[{fork: g, join: all, branches: "
+                       "[[{step: a}], [{step: b}]]}], [{step: c}]]}"));
+    sg_do(&fw, "a");
+    sg_fail(&fw, "b");
+    wf_check_status(&fw, "running");
+    sg_check_json(wf_step(&fw, "g_join")->output,
+                  FAILED_ALL("\"a\"", "\"b\"", "\"a\": {\"by\": \"a\"}"));
+    check_wait_for(&fw, "f_join", "b c");
+    sg_fail(&fw, "c");
+    wf_check_status(&fw, "failed");
+    sg_check_json(wf_step(&fw, "f_join")->output,
+                  "{\"status\": \"failed\", \"strategy\": \"any\", \"completed\": [], "
+                  "\"failed\": [\"b\", \"c\"], \"outputs\": {}}");
+    wf_close(&fw);
+}
+
+TEST(a_join_that_was_only_stopped_says_nothing)
+{
+    struct flow_world fw;
+    wf_begin(&fw, FLOW("{fork: f, join: all, branches: [[{step: a}], [{fork: g, join: all, "
+                       "branches: [[{step: b}], [{step: c}]]}]]}"));
+    sg_fail(&fw, "a");
+    wf_check_status(&fw, "failed");
+    CHECK(!wf_step(&fw, "g_join")->output, "nothing of it has failed");
+    wf_close(&fw);
+    wf_begin(&fw, FLOW("{fork: f, join: all, branches: [[{step: a}], [{step: b}]]}"));
+    sg_do(&fw, "a");
+    CHECK_DONE(&fw.world, wf_cancel(&fw));
+    CHECK(!wf_step(&fw, "f_join")->output, "it was cancelled");
+    wf_close(&fw);
+}

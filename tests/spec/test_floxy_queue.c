@@ -158,8 +158,9 @@ TEST(a_worker_without_the_handler_gives_the_step_back_at_no_cost_of_an_attempt)
     struct task again = sg_take(&fw, "a");
     CHECK_DONE(&fw.world, release(&fw, &again, 0));
     CHECK_INT(wf_count_events(&fw, "step_skipped_missing_handler"), 2);
-    sg_check_event(&fw, "step_skipped_missing_handler", "a",
-                   "{\"worker\": \"w\", \"status\": \"ready\"}");
+    sg_check_event(
+        &fw, "step_skipped_missing_handler", "a",
+        "{\"worker\": \"w\", \"status\": \"ready\", \"reason\": \"missing_handler\"}");
     sg_do(&fw, "a");
     wf_check_steps(&fw, "a:completed b:ready");
     wf_close(&fw);

@@ -311,6 +311,32 @@ TEST(steps_between_two_places_are_locked_by_place_and_status)
     CHECK_JSON(lock_between(rig, id, STEP_NONE, 0, 0, 1)->rows[0].output, "{\"whole\":true}");
 }
 
+TEST(steps_of_a_fork_are_listed_without_payloads)
+{
+    cleanup(rig_closep) struct rig *rig = rig_open();
+    begin_write(rig);
+    struct instance_row instance = new_instance(rig, "w");
+    struct step_row rows[4];
+    size_t count = 0;
+    for (int32_t i = 0; i < 6; i++) {
+        struct step_row row = step_of(&instance, i);
+        row.input = row.output = row.passed = "{\"a\":1}";
+        add_step(rig, row);
+    }
+    MUST(rig,
+         rig->ops->list_fork_steps(rig->tx, instance.id, 1, 4, rows, 3, &count, &rig->error));
+    CHECK_INT(count, 3);
+    CHECK_STR(rows[0].name, "s1");
+    CHECK_STR(rows[2].name, "s3");
+    CHECK(!rows[0].input && !rows[0].output && !rows[0].passed, "a payload was read");
+    CHECK_STR(rows[0].instance_id, instance.id);
+    MUST(rig,
+         rig->ops->list_fork_steps(rig->tx, instance.id, 4, 9, rows, 4, &count, &rig->error));
+    CHECK_INT(count, 2);
+    MUST(rig, rig->ops->list_fork_steps(rig->tx, "nobody", 0, 9, rows, 4, &count, &rig->error));
+    CHECK_INT(count, 0);
+}
+
 /* ---- current steps ----------------------------------------------------------------------- */
 
 static struct steps *lock_current(struct rig *rig, const char *id, int32_t after, size_t room)

@@ -482,6 +482,8 @@ class cairn_step(Structure):
     deadline_at_us: int
     locked_until_us: int
     undo_error: Optional[bytes]
+    wait_for: Any
+    wait_for_count: int
 
 
 class cairn_log(Structure):
@@ -1140,6 +1142,8 @@ cairn_step._fields_ = [
     ("deadline_at_us", c_int64),
     ("locked_until_us", c_int64),
     ("undo_error", c_char_p),
+    ("wait_for", POINTER(c_char_p)),
+    ("wait_for_count", c_size_t),
 ]
 
 cairn_log._fields_ = [

@@ -228,6 +228,7 @@ class Step(_Plain):
     finished_at: Optional[datetime] = None
     deadline_at: Optional[datetime] = None
     locked_until: Optional[datetime] = None
+    wait_for: Optional[List[str]] = None
 
 
 @_row(frozen=True)

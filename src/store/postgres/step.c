@@ -169,6 +169,15 @@ cairn_code postgres_list_steps(struct store_tx *tx, const char *instance_id, int
                                reterr);
 }
 
+cairn_code postgres_list_fork_steps(struct store_tx *tx, const char *instance_id, int32_t from,
+                                    int32_t to, struct step_row *ret_rows, size_t room,
+                                    size_t *ret_count, cairn_error *reterr)
+{
+    struct postgres_params params = PARAMS(tx, ID(instance_id), INT(from), INT(to), INT(room));
+    return postgres_read_rows(tx, PG_LIST_FORK_STEPS, &params, &step_row_type, ret_rows, room,
+                              ret_count, reterr);
+}
+
 cairn_code postgres_list_open_steps(struct store_tx *tx, const char *const *ids, size_t count,
                                     int32_t after, struct step_row *ret_rows, size_t room,
                                     size_t *ret_count, cairn_error *reterr)

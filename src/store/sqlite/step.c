@@ -179,6 +179,16 @@ cairn_code sqlite_list_steps(struct store_tx *tx, const char *instance_id, int32
                                      room, ret_count, reterr);
 }
 
+cairn_code sqlite_list_fork_steps(struct store_tx *tx, const char *instance_id, int32_t from,
+                                  int32_t to, struct step_row *ret_rows, size_t room,
+                                  size_t *ret_count, cairn_error *reterr)
+{
+    cleanup(query_end) struct query query = query_begin(tx, Q_LIST_FORK_STEPS, reterr);
+    bind_int(&query, ":from", from);
+    bind_int(&query, ":to", to);
+    return read_steps_of(&query, instance_id, ret_rows, room, ret_count);
+}
+
 cairn_code sqlite_list_memos(struct store_tx *tx, const struct step_ref *after, size_t count,
                              struct step_row *ret_rows, size_t room, size_t *ret_count,
                              cairn_error *reterr)

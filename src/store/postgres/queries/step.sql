@@ -632,6 +632,21 @@ SELECT {step.columns s}
  LIMIT $3::bigint
 
 
+-- name: list_fork_steps
+-- doing: list steps
+-- As list_steps, without payloads.
+--
+--   $1      instance
+--   $2, $3  between these places, both included
+--   $4      how many at most
+SELECT {step.columns s but input output passed}, NULL, NULL, NULL
+  FROM workflow.workflow_step AS s
+ WHERE s.instance_id = $1::uuid
+   AND s.seq BETWEEN $2::int AND $3::int
+ ORDER BY s.seq
+ LIMIT $4::bigint
+
+
 -- name: list_memos
 -- doing: list steps
 -- The steps of functions behind place 0, in the order of the instances, by place.

@@ -225,6 +225,19 @@ SELECT {step.columns}
  LIMIT :room;
 
 
+-- name: list_fork_steps
+-- doing: list steps
+-- As list_steps, without payloads.
+SELECT {step.columns but input output passed}, NULL AS input, NULL AS output, NULL AS passed
+  FROM workflow_step
+ WHERE id BETWEEN (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id)
+                  + max(:from, 0)
+              AND (SELECT seq << 20 FROM workflow_instance WHERE id = :instance_id)
+                  + min(:to, 1048575)
+ ORDER BY id
+ LIMIT :room;
+
+
 -- name: list_shown_steps
 -- doing: find current steps
 -- As list_current_steps, but only those whose status says so.
