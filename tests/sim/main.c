@@ -242,6 +242,7 @@ static bool has_ops(const struct sim *sim)
 static void play(struct sim *sim)
 {
     rng_init(&sim->rng, sim->seed + 1);
+    rng_init(&sim->flush_rng, sim->seed + 3);
     static const double chances[] = {0, 0.004, 0.02, 0.06};
     sim->fault_chance = chances[sim_below(sim, 4)];
     sim_open(sim);

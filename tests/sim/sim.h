@@ -223,7 +223,7 @@ struct runner;
 
 struct sim {
     uint64_t seed;
-    struct rng rng;
+    struct rng rng, flush_rng;
     bool is_tracing;
     bool has_sagas, has_functions;
     bool has_families; /* functions call children, and execute steps side by side */
