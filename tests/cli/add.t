@@ -40,7 +40,7 @@ $ cairn job events $id -o json | grep -o '"type":"[a-z]*"'
 $ cairn job show -o json $id | grep -o '"payload":{"rev": *2}' | tr -d ' '
 "payload":{"rev":2}
 # The payload from a file and from standard input.
-$ echo '{"n": 1}' > payload.json
+$ echo '{"n":1}' > payload.json
 $ cairn job show -o json $(cairn job add p.v1 --payload @payload.json) | grep -o '"payload":{"n": *1}' | tr -d ' '
 "payload":{"n":1}
 $ cairn job show -o json $(echo '[2]' | cairn job add p.v1 --payload=-) | grep -o '"payload":\[2\]'
@@ -80,8 +80,8 @@ $ cairn job add "$(head -c 300 /dev/zero | tr '\0' x)"
 [2]
 $ cairn job list --type 'bad.%' -o ids
 # Metadata goes to the handler beside the payload.
-$ id=$(cairn job add meta.v1 --metadata '{"tenant": 7}'); cairn job show $id | grep -o '{"tenant".*'
-{"tenant": 7}
+$ id=$(cairn job add meta.v1 --metadata '{"tenant":7}'); cairn job show $id | grep -o '{"tenant".*'
+{"tenant":7}
 $ cairn job add bad.v1 --metadata '[7]'
 ! cairn: metadata is not a JSON object
 [2]

@@ -34,7 +34,7 @@ $ cat > load.yaml <<'END'
 > dlq: true
 > steps: [{step: read, max_attempts: 1}, {step: write}]
 > END
-$ cairn deploy load.yaml; id=$(cairn start load --input '{"file": 1}'); cairn work -q --handle 'read=echo no such file >&2; exit 1' --until-idle
+$ cairn deploy load.yaml; id=$(cairn start load --input '{"file":1}'); cairn work -q --handle 'read=echo no such file >&2; exit 1' --until-idle
 load version 1  deployed
 ! no such file
 $ cairn dlq list | sed 's/  */ /g; s/[0-9]s ago/now/'
@@ -53,7 +53,7 @@ reason dlq enabled: rollback/compensation skipped
 error no such file
 is_open yes
 created_at <time> (<ago>)
-input {"file": 1}
+input {"file":1}
 $ cairn dlq show 2
 ! cairn: DLQ record "2" does not exist
 [1]
@@ -61,10 +61,10 @@ $ cairn dlq requeue 1 --input '{"file": '
 ! cairn: input is not JSON
 !     line 1, column 9: unexpected token near end of file
 [2]
-$ cairn dlq requeue 1 --input '{"file": 2}'
+$ cairn dlq requeue 1 --input '{"file":2}'
 1  running
 $ cairn dlq requeue 1 2>/dev/null
 [1]
 $ cairn work -q --handle 'read=cat >&2' --handle 'write=true' --until-idle; cairn list --workflow load --status completed -o ids | wc -l
 1
-! {"file": 2}
+! {"file":2}

@@ -32,7 +32,7 @@ $ cairn reject $id approval --by bob
 [1]
 $ id=$(cairn start asking); cairn reject $id approval --by bob
 <id2>  aborted
-$ id=$(cairn start parking --input '{"n": 1}'); echo $id
+$ id=$(cairn start parking --input '{"n":1}'); echo $id
 <id3>
 $ cairn work -q --handle 'charge=echo no funds >&2; exit 1' --until-idle
 ! no funds
@@ -52,12 +52,12 @@ reason  dlq enabled: rollback/compensation skipped
 error  no funds
 is_open  yes
 created_at  <time> (<ago>)
-input  {"n": 1}
+input  {"n":1}
 $ cairn dlq requeue 1 --input '{broken'
 ! cairn: input is not JSON
 !     line 1, column 7: string or '}' expected near 'broken'
 [2]
-$ cairn dlq requeue 1 --input '{"n": 2}'
+$ cairn dlq requeue 1 --input '{"n":2}'
 1  running
 $ cairn dlq requeue 1
 ! cairn: cannot requeue DLQ record 1: it is closed

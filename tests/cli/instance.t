@@ -14,7 +14,7 @@ $ cat > order.yaml <<'END'
 > END
 $ cairn deploy order.yaml
 order version 1  deployed
-$ id=$(cairn start order --input '{"n": 3}' --key k1); echo $id
+$ id=$(cairn start order --input '{"n":3}' --key k1); echo $id
 <id1>
 $ cairn start order --key k1
 <id1>
@@ -31,7 +31,7 @@ hint  cairn work --handle 'billing.reserve.v1=COMMAND'
 key  k1
 created_at  <time> (<ago>)
 started_at  <time> (<ago>)
-input  {"n": 3}
+input  {"n":3}
 
 ○ reserve  ready
 ○ settled (wait)  pending
@@ -40,7 +40,7 @@ $ cairn rerun $id --from ship
 ! cairn: cannot run instance "<id1>" again from step "ship": the step has no input
 !     it was not reached: give its input
 [2]
-$ again=$(cairn rerun $id --from ship --input '{"n": 5}'); cairn show $again | grep 'source\|skipped\|ship  ' | tr -s ' '
+$ again=$(cairn rerun $id --from ship --input '{"n":5}'); cairn show $again | grep 'source\|skipped\|ship  ' | tr -s ' '
 source <id1>
 – reserve skipped
 – settled (wait) skipped
@@ -151,5 +151,5 @@ $ cairn list --limit 1 -o ids
 $ cairn list --all -o json | look '[d["next"], len(d["items"])]'
 [null, 6]
 # Metadata goes to the handlers of its steps.
-$ cairn show $(cairn start order --metadata '{"tenant": 7}' --in 1h) | grep -o '{"tenant".*'
-{"tenant": 7}
+$ cairn show $(cairn start order --metadata '{"tenant":7}' --in 1h) | grep -o '{"tenant".*'
+{"tenant":7}

@@ -1,4 +1,4 @@
-$ id=$(cairn job add mail.send.v1 --payload '{"to": ["ann", "bob"]}' --key k1)
+$ id=$(cairn job add mail.send.v1 --payload '{"to":["ann","bob"]}' --key k1)
 $ cairn job show $id
 id  <id1>
 type  mail.send.v1
@@ -11,9 +11,9 @@ attempts  0/3
 run_at  <time> (<ago>)
 created_at  <time> (<ago>)
 updated_at  <time> (<ago>)
-payload  {"to": ["ann", "bob"]}
+payload  {"to":["ann","bob"]}
 $ cairn job show $id -o json
-{"id":"<id1>","type":"mail.send.v1","payload":{"to": ["ann", "bob"]},"status":"pending","priority":100,"run_at":"<time>","idempotency_key":"k1","attempt":0,"max_attempts":3,"leased_by":null,"lease_until":null,"last_error":null,"result":null,"created_at":"<time>","updated_at":"<time>","deleted_at":null,"metadata":null,"tags":null,"timeout_ms":0,"retry":null,"schedule":null,"group":"","error_group":null,"why":{"code":"job_ready","urgency":"stuck","step":null,"seq":null,"template":"No worker that serves {type} is there.","values":{"type":"mail.send.v1"},"text":"No worker that serves mail.send.v1 is there.","since":"<time>","actions":[{"action":"work","values":{"type":"mail.send.v1"},"cli":"cairn work --handle 'mail.send.v1=COMMAND'"},{"action":"job-cancel","values":{},"cli":"cairn job cancel <id1>"}]}}
+{"id":"<id1>","type":"mail.send.v1","payload":{"to":["ann","bob"]},"status":"pending","priority":100,"run_at":"<time>","idempotency_key":"k1","attempt":0,"max_attempts":3,"leased_by":null,"lease_until":null,"last_error":null,"result":null,"created_at":"<time>","updated_at":"<time>","deleted_at":null,"metadata":null,"tags":null,"timeout_ms":0,"retry":null,"schedule":null,"group":"","error_group":null,"why":{"code":"job_ready","urgency":"stuck","step":null,"seq":null,"template":"No worker that serves {type} is there.","values":{"type":"mail.send.v1"},"text":"No worker that serves mail.send.v1 is there.","since":"<time>","actions":[{"action":"work","values":{"type":"mail.send.v1"},"cli":"cairn work --handle 'mail.send.v1=COMMAND'"},{"action":"job-cancel","values":{},"cli":"cairn job cancel <id1>"}]}}
 $ cairn job show $id -o ids
 <id1>
 # Several are a list in JSON; what is missing is told, the others are shown, and the exit code is 1.

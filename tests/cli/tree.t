@@ -25,7 +25,7 @@ $ cat > order.yaml <<'END'
 > END
 $ cairn deploy order.yaml
 order version 1  deployed
-$ id=$(cairn start order --input '{"count": 0}' --key k1); cairn show $id
+$ id=$(cairn start order --input '{"count":0}' --key k1); cairn show $id
 id  <id1>
 workflow  order, version 1
 status  running
@@ -34,7 +34,7 @@ hint  cairn work --handle 'reserve=COMMAND'
 key  k1
 created_at  <time> (<ago>)
 started_at  <time> (<ago>)
-input  {"count": 0}
+input  {"count":0}
 
 ○ reserve  ready
 ○ reserved (save point)  pending
@@ -125,7 +125,7 @@ close                          pending
 # Completed.
 $ printf 'workflow: two\nversion: 1\nsteps: [{step: a, max_attempts: 2, retry: {base: 1ms}}, {step: b}]\n' | cairn deploy -
 two version 1  deployed
-$ id=$(cairn start two --input '{"n": 1}')
+$ id=$(cairn start two --input '{"n":1}')
 $ work --handle 'a=[ $CAIRN_ATTEMPT -gt 1 ] && cat || { echo "try  again" >&2; exit 1; }' --handle b=cat; until cairn show $id | grep -q '^output'; do work --handle '%=cat'; done
 $ cairn show $id | sed -E 's/^took .*/took TOOK/; s/  +[0-9.]+m?s( +|$)/  TOOK  /'
 id  <id2>
@@ -136,13 +136,13 @@ created_at  <time> (<ago>)
 started_at  <time> (<ago>)
 finished_at  <time> (<ago>)
 took TOOK
-input  {"n": 1}
-output  {"n": 1}
+input  {"n":1}
+output  {"n":1}
 
 ✓ a  completed  TOOK  2/2 calls
 ✓ b  completed  TOOK
 # Failed, and undone back to the save point.
-$ id=$(cairn start order --input '{"count": 1}')
+$ id=$(cairn start order --input '{"count":1}')
 $ work --handle reserve=cat --handle pick=cat; work --handle pack=cat; work --handle 'ship=exit 65'; work --handle 'fetch=echo "no wheels" >&2; exit 65'; tree $id
 ✓ reserve                        completed  TOOK
 ✓ reserved (save point)          completed
