@@ -212,7 +212,7 @@ TEST(an_instance_has_the_fields_of_the_design)
     CHECK_INT(int_at(&caller, "generation"), 1);
     call_for(&caller, 200, "GET", about(id, "/steps"), NULL);
     CHECK_INT(json_array_size(part(&caller, "items")), 2);
-    CHECK_INT(json_object_size(part(&caller, "items.0")), 23);
+    CHECK_INT(json_object_size(part(&caller, "items.0")), 24);
     CHECK_STR(text_at(&caller, "items.0.handler"), "billing.reserve.v1");
     CHECK_STR(text_at(&caller, "items.0.status"), "ready");
     CHECK_STR(text_at(&caller, "items.0.metadata.team"), "orders");
