@@ -313,6 +313,99 @@ TEST(the_printed_cancel_reaches_a_worker_of_ours)
     close_beside(&beside);
 }
 
+/* ---- deleting ------------------------------------------------------------------------------ */
+
+static const char DELETE[] =
+    "update workflow.workflow_run set deleted_at = now() where id = :run_id";
+
+/* Runs one that must be refused: its SQLSTATE. */
+static const char *refusal(PGconn *conn, const char *sql, const char *run_id)
+{
+    static char state[8];
+    PGresult *result = execute(conn, sql, run_id, NULL);
+    const char *seen = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    snprintf(state, sizeof state, "%s", seen ? seen : "");
+    PQclear(result);
+    return state;
+}
+
+TEST(a_pending_job_that_is_deleted_is_cancelled)
+{
+    struct beside beside;
+    char id[40];
+    open_beside(&beside, false);
+    insert(&beside, "a", id);
+    run(beside.conn,
+        "update workflow.workflow_run set updated_at = '2020-01-01' where id = :run_id", id);
+    CHECK_STR(run(beside.conn, DELETE, id), "1");
+    CHECK_STR(run(beside.conn, DELETE, id), "1"); /* once more changes nothing */
+    check_status(&beside, id, "cancelled");
+    check_events(&beside, id, "created cancelled");
+    CHECK_STR(run(beside.conn,
+                  "select not is_ready and updated_at > now() - interval '1 day'"
+                  " from workflow.workflow_run where id = :run_id",
+                  id),
+              "t");
+    close_beside(&beside);
+}
+
+TEST(a_deletion_reaches_a_worker_of_ours)
+{
+    struct beside beside;
+    char id[40];
+    const char *stop = NULL;
+    open_beside(&beside, false);
+    insert(&beside, "a", id);
+    cairn_page *tasks = take_one(&beside);
+    const cairn_task *task = cairn_page_task(tasks, 0);
+    CHECK_STR(run(beside.conn, DELETE, id), "1");
+    MUST(&beside, cairn_heartbeat(beside.engine, "ours", id, task->token, 30000, NULL, &stop,
+                                  &beside.error));
+    CHECK_STR(stop, "cancelled");
+    CHECK_INT(cairn_task_complete(beside.engine, "ours", task, "{}", &beside.error),
+              CAIRN_E_LEASE_LOST);
+    cairn_page_free(tasks);
+    check_status(&beside, id, "cancelled");
+    check_events(&beside, id, "created leased started cancelled");
+    close_beside(&beside);
+}
+
+TEST(an_ended_job_that_is_deleted_keeps_its_end)
+{
+    struct beside beside;
+    char id[40];
+    open_beside(&beside, false);
+    insert(&beside, "a", id);
+    cairn_page *tasks = take_one(&beside);
+    MUST(&beside, cairn_task_complete(beside.engine, "ours", cairn_page_task(tasks, 0), "{}",
+                                      &beside.error));
+    cairn_page_free(tasks);
+    CHECK_STR(run(beside.conn, DELETE, id), "1");
+    check_status(&beside, id, "succeeded");
+    check_events(&beside, id, "created leased started succeeded deleted");
+    close_beside(&beside);
+}
+
+TEST(a_deleted_job_begins_again_only_if_it_is_no_longer_deleted)
+{
+    static const char again[] =
+        "update workflow.workflow_run set status = 'pending' where id = :run_id";
+    static const char anew[] = "update workflow.workflow_run set status = 'pending',"
+                               " deleted_at = null where id = :run_id";
+    struct beside beside;
+    char id[40];
+    open_beside(&beside, false);
+    insert(&beside, "a", id);
+    run(beside.conn, DELETE, id);
+    CHECK_STR(refusal(beside.conn, again, id), "55000");
+    CHECK_STR(run(beside.conn, anew, id), "1");
+    check_events(&beside, id, "created cancelled retried");
+    cairn_page *tasks = take_one(&beside);
+    CHECK_STR(cairn_page_task(tasks, 0)->id, id);
+    cairn_page_free(tasks);
+    close_beside(&beside);
+}
+
 /* ---- workers ------------------------------------------------------------------------------- */
 
 TEST(a_worker_of_printed_statements_leaves_a_complete_trail)
