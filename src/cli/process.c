@@ -289,6 +289,8 @@ static bool is_unwanted(struct run *run)
  * command that it started is still cleaning up: what the reaper waits for is the end of all. */
 static void look_for_stop(struct run *run, bool is_kill)
 {
+    if (run->is_killed)
+        return; /* the reaper goes on until nothing is left; why it was asked stays as it is */
     if (is_kill)
         run->end->is_stopped = true;
     if (is_kill || (run->kill_at_us && monotonic_us() >= run->kill_at_us)) {

@@ -71,9 +71,10 @@ $ ends flood.v1 k13 'head -c 3000000 /dev/zero | tr "\0" 1'
 pending 1 the handler's output is larger than 1048576 bytes null
 ! cairn: working on <url>: flood.v1; up to 4 at the same time
 ! cairn: flood.v1 <id9>, call 1 of 2: failed: the handler's output is larger than 1048576 bytes
-# What it leaves running with its pipes open does not hold it up.
-$ ends daemon.v1 k14 'sleep 1000 & echo $! > pid; echo 5'; kill $(cat pid)
+# What it leaves running with its pipes open does not hold it up, and ends with its call.
+$ ends daemon.v1 k14 'sleep 1000 & echo $! > pid; echo 5'; kill -0 $(cat pid) 2>/dev/null || echo gone
 succeeded 0 None 5
+gone
 ! cairn: working on <url>: daemon.v1; up to 4 at the same time
 # Broken text on standard error is kept readable.
 $ ends broken.v1 k15 'printf "bad \377 byte\n" >&2; exit 1' 2>/dev/null

@@ -82,7 +82,7 @@ NOT_PASTED = {
     ('docs/guides/functions.md', 'curl '): 'parts of a conversation; tests/sdk/run_http.py speaks all of it',
     ('docs/guides/python.md', 'python -m cairn'): 'sdk/python/tests/test_processes.py starts such workers',
     ('docs/http.md', ''): 'parts of conversations, with ids and tokens of the reader\'s own',
-    ('sdk/python/README.md', 'pip install'): 'tests/sdk/test_quickstart.py installs the package',
+    ('sdk/python/README.md', './run --build'): 'sdk/python/tests/test_packaging.py installs the package',
     ('sdk/go/README.md', 'go mod edit'): 'tests/sdk/test_quickstart.py does it; scripts/test-go builds with each set of tags',
     ('examples/shop/README.md', 'createdb'): 'tests/sdk/test_shop.py starts the same programs on a database of its own',
     ('CONTRIBUTING.md', ''): 'they run the tests',
