@@ -194,8 +194,9 @@ TEST(times_beyond_ours_are_held_within)
     list(rig, (struct list_filter){0}, 10);
     CHECK_INT(rig->count, 2);
     CHECK_INT(rig->rows[1].run_at_us, INSTANT_MAX);
-    CHECK_INT(rig->rows[1].created_at_us, 0);
-    CHECK_INT(rig->rows[0].run_at_us, 0);
+    CHECK_INT(rig->rows[1].created_at_us, INSTANT_MIN); /* 0 is no time */
+    CHECK_INT(rig->rows[0].run_at_us, INT64_C(-28502755200000000));
+    CHECK_INT(rig->rows[0].created_at_us, INSTANT_MIN);
 }
 
 TEST(times_are_exact_to_the_microsecond)
