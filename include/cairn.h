@@ -603,7 +603,7 @@ struct cairn_registry_entry {
 typedef struct cairn_registry_spec {
     size_t size;
     const char *workflow_name; /* not empty */
-    const char *runtime;       /* not empty */
+    const char *runtime;       /* 1 to 64 of a-z, 0-9, _, . and -, a letter first */
     const char *description;   /* NULL: none */
     bool is_enabled;           /* false: the type is not claimed */
 } cairn_registry_spec;

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,12 +46,17 @@ func (c WorkerConfig) withDefaults() WorkerConfig {
 	return c
 }
 
+var runtimeName = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,63}$`)
+
 func (c WorkerConfig) check() error {
 	if c.Concurrency < 1 || c.Prefetch < 0 {
 		return newError(ErrBadInput, "Concurrency is %d and Prefetch %d; they must not be negative", c.Concurrency, c.Prefetch)
 	}
 	if c.Lease < time.Millisecond || c.Look < time.Millisecond || c.Grace < 0 {
 		return newError(ErrBadInput, "Lease and Look must be at least 1 ms, Grace must not be negative")
+	}
+	if c.Runtime != "" && !runtimeName.MatchString(c.Runtime) {
+		return newError(ErrBadInput, "runtime %q must be 1 to 64 of a-z, 0-9, _, . and -, and begin with a letter", c.Runtime)
 	}
 	return nil
 }

@@ -42,6 +42,12 @@ func TestAWorkerThatCannotRunSaysSo(t *testing.T) {
 	if _, err := worker.Run(background); !errors.Is(err, cairn.ErrMisuse) {
 		t.Error(err)
 	}
+	if _, err := db.Work(background, other, cairn.WorkerConfig{Runtime: "Go"}); !errors.Is(err, cairn.ErrBadInput) {
+		t.Errorf("the runtime: %v", err)
+	}
+	if err := db.PutRegistry(background, cairn.RegistryEntry{WorkflowName: "a", Runtime: "Go"}); !errors.Is(err, cairn.ErrBadInput) {
+		t.Errorf("the registry: %v", err)
+	}
 	if _, err := db.Work(background, other, cairn.WorkerConfig{Concurrency: -1}); !errors.Is(err, cairn.ErrBadInput) {
 		t.Error(err)
 	}

@@ -13,6 +13,12 @@ bool pattern_is_valid(const char *pattern)
     return !percent || !percent[1];
 }
 
+bool runtime_is_valid(const char *name)
+{
+    size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-");
+    return name[0] >= 'a' && name[0] <= 'z' && !name[len] && len <= RUNTIME_MAX;
+}
+
 bool pattern_is_prefix(const char *pattern)
 {
     size_t len = strlen(pattern);

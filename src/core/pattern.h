@@ -16,6 +16,11 @@ bool pattern_matches(const char *pattern, const char *type);
 bool pattern_overlaps(const char *a, const char *b); /* some type could match both */
 bool pattern_matches_any(const char *const *patterns, size_t count, const char *type);
 
+/* The name of a runtime: a small letter, then at most 63 of a-z, 0-9, _, . and -. */
+#define RUNTIME_MAX 64
+#define RUNTIME_RULE "must be 1 to 64 of a-z, 0-9, _, . and -, and begin with a letter"
+bool runtime_is_valid(const char *name);
+
 /* Versions of a function, both ends included. */
 struct function_range {
     const char *name;

@@ -97,7 +97,7 @@ cairn_code check_registry(struct check *check)
 {
     const cairn_registry_spec *in = &check->request->in.registry;
     TRY(check_name(check, "workflow_name", in->workflow_name));
-    TRY(check_name(check, "runtime", in->runtime));
+    TRY(check_runtime(check, "runtime", in->runtime));
     return check_comment(check, "description", in->description);
 }
 
@@ -130,7 +130,7 @@ static cairn_code check_served(struct check *check, const cairn_claim_options *c
     TRY(check_count(check, "functions", claim->function_count, 0));
     for (size_t i = 0; i < claim->function_count; i++)
         TRY(check_function(check, &claim->functions[i]));
-    return check_optional(check, "runtime", claim->runtime);
+    return claim->runtime ? check_runtime(check, "runtime", claim->runtime) : CAIRN_OK;
 }
 
 cairn_code check_claim_options(struct check *check, const cairn_claim_options *claim)

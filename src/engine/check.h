@@ -17,6 +17,7 @@ struct check {
 typedef cairn_code check_of_text(struct check *check, const char *field, const char *text);
 check_of_text check_bad; /* with the reason */
 check_of_text check_name, check_pattern, check_present;
+check_of_text check_runtime;
 check_of_text check_optional, check_comment, check_json; /* may be NULL */
 cairn_code check_text(struct check *check, const char *field, const char *text, size_t max);
 cairn_code check_size(struct check *check, const char *field, size_t len);

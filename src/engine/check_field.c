@@ -50,6 +50,14 @@ cairn_code check_optional(struct check *check, const char *field, const char *te
     return text ? check_name(check, field, text) : CAIRN_OK;
 }
 
+cairn_code check_runtime(struct check *check, const char *field, const char *text)
+{
+    TRY(check_name(check, field, text));
+    return runtime_is_valid(text) ? CAIRN_OK
+                                  : fail(check->error, CAIRN_E_BAD_INPUT,
+                                         "%s \"%.64s\" " RUNTIME_RULE, field, text);
+}
+
 cairn_code check_level(struct check *check, const char *level)
 {
     static const char *const levels[] = {"debug", "info", "warn", "error"};

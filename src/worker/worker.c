@@ -54,6 +54,9 @@ static cairn_code check_options(const cairn_worker_options *options, cairn_error
         return fail(reterr, CAIRN_E_BAD_INPUT, "lease_ms is 0; it must be from 1");
     if (options->name && !options->name[0])
         return fail(reterr, CAIRN_E_BAD_INPUT, "name is empty");
+    if (options->runtime && !runtime_is_valid(options->runtime))
+        return fail(reterr, CAIRN_E_BAD_INPUT, "runtime \"%.64s\" " RUNTIME_RULE,
+                    options->runtime);
     return CAIRN_OK;
 }
 

@@ -363,6 +363,12 @@ static const struct {
     {"PUT", "/v1/jobs", "{}", 405, "method PUT is not allowed"},
     {"PUT", "/v1/registry/a", "{}", 400, "field \"runtime\" is missing"},
     {"PUT", "/v1/registry/a", "{\"runtime\":\"\"}", 400, "runtime"},
+    {"PUT", "/v1/registry/a", "{\"runtime\":\"Go\"}", 400, "runtime \"Go\" must be 1 to 64 of"},
+    {"PUT", "/v1/registry/a", "{\"runtime\":\"9\"}", 400, "begin with a letter"},
+    {"POST", "/v1/tasks/claim", "{\"worker\":\"w\",\"types\":[\"a\"],\"runtime\":\"go 1\"}",
+     400, "runtime \"go 1\" must"},
+    {"POST", "/v1/tasks/idle", "{\"types\":[\"a\"],\"runtime\":\"*\"}", 400,
+     "runtime \"*\" must"},
     {"PUT", "/v1/registry/a", "{\"runtime\":\"go\",\"is_enabled\":1}", 400, "\"is_enabled\""},
     {"POST", "/v1/clock/advance", "{}", 400, "field \"ms\" is missing"},
     {"POST", "/v1/clock/advance", "{\"ms\":-1}", 400, "\"ms\""},
@@ -459,8 +465,8 @@ TEST(names_that_are_sql_are_only_names)
     struct caller caller;
     caller_open(&caller);
     call_for(&caller, 201, "POST", "/v1/jobs", "{\"type\":\"%s\",\"key\":\"%s\"}", name, name);
-    call_for(&caller, 200, "POST", "/v1/tasks/claim",
-             "{\"worker\":\"%s\",\"types\":[\"%s\"],\"runtime\":\"%s\"}", name, name, name);
+    call_for(&caller, 200, "POST", "/v1/tasks/claim", "{\"worker\":\"%s\",\"types\":[\"%s\"]}",
+             name, name);
     CHECK_STR(text_at(&caller, "tasks.0.type"), name);
     CHECK_STR(text_at(&caller, "tasks.0.key"), name);
     call_for(&caller, 200, "POST", "/v1/tasks/claim",

@@ -30,6 +30,7 @@ static const struct {
 } forms[] = {
     {"cron", {"0 3 * * *", "@hourly"}},
     {"timezone", {"UTC"}},
+    {"runtime", {"go", "python", "c"}},
     {"status", {"failed", "failed,cancelled"}},
     {"group", {"0123456789ab"}},
     {"parent", {"none"}},

@@ -20,6 +20,12 @@ $ cairn registry set mail.v1 --runtime python -o json
 $ cairn registry set mail.v1 --runtime ''
 ! cairn: runtime is empty
 [2]
+$ cairn registry set mail.v1 --runtime Go
+! cairn: runtime "Go" must be 1 to 64 of a-z, 0-9, _, . and -, and begin with a letter
+[2]
+$ cairn work -q --handle 'mail.v1=true' --runtime 'go 1' --until-idle
+! cairn: runtime "go 1" must be 1 to 64 of a-z, 0-9, _, . and -, and begin with a letter
+[2]
 # A disabled type is not claimed; a worker of another runtime is refused.
 $ cairn registry set mail.v1 --runtime python --disable; cairn job add mail.v1 >/dev/null
 mail.v1  python  disabled

@@ -406,6 +406,56 @@ TEST(a_deleted_job_begins_again_only_if_it_is_no_longer_deleted)
     close_beside(&beside);
 }
 
+/* ---- words --------------------------------------------------------------------------------- */
+
+TEST(plain_sql_writes_the_words_that_are_known)
+{
+    struct beside beside;
+    char id[40];
+    open_beside(&beside, false);
+    insert(&beside, "a", id);
+    CHECK_STR(refusal(beside.conn,
+                      "insert into workflow.workflow_event (workflow_id, event_type)"
+                      " values (:run_id, 'note')",
+                      id),
+              "23514");
+    CHECK_STR(run(beside.conn,
+                  "insert into workflow.workflow_event (workflow_id, event_type)"
+                  " select :run_id, word from unnest('{created,leased,started,heartbeat,"
+                  "succeeded,failed,retried,cancelled}'::text[]) as word",
+                  id),
+              "8");
+    check_events(&beside, id,
+                 "created created leased started heartbeat succeeded failed retried cancelled");
+    close_beside(&beside);
+}
+
+TEST(plain_sql_names_a_runtime_as_everybody_does)
+{
+    static const char *const refused[] = {"", "Go", "9", "go ", "a\n", "caf\xc3\xa9"};
+    struct beside beside;
+    char sql[200];
+    open_beside(&beside, false);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        snprintf(sql, sizeof sql,
+                 "insert into workflow.workflow_registry (workflow_name, runtime)"
+                 " values ('a', '%s')",
+                 refused[i]);
+        CHECK_STR(refusal(beside.conn, sql, NULL), "23514");
+    }
+    CHECK_STR(run(beside.conn,
+                  "insert into workflow.workflow_registry (workflow_name, runtime)"
+                  " values ('a', 'python3.11_x-y'), ('b', 'a' || repeat('1', 63))",
+                  NULL),
+              "2");
+    CHECK_STR(refusal(beside.conn,
+                      "update workflow.workflow_registry set runtime = runtime || '1'"
+                      " where workflow_name = 'b'",
+                      NULL),
+              "23514");
+    close_beside(&beside);
+}
+
 /* ---- workers ------------------------------------------------------------------------------- */
 
 TEST(a_worker_of_printed_statements_leaves_a_complete_trail)

@@ -110,7 +110,8 @@ TEST(names_of_256_bytes_are_taken_and_longer_ones_are_not)
     spec.type = spec.key = longest;
     CHECK_DONE(&world, add(&world, &spec));
     types[0] = longest;
-    claim.worker = claim.runtime = longest;
+    claim.worker = longest;
+    claim.runtime = "a23456789_123456789.123456789-123456789_123456789_123456789_1234";
     CHECK_DONE(&world, cairn_claim(world.engine, &claim, &tasks, &world.error));
     CHECK_INT(cairn_page_count(tasks), 1);
     CHECK_STR(cairn_page_task(tasks, 0)->key, longest);
@@ -396,6 +397,9 @@ TEST(a_registry_entry_needs_a_name_and_a_runtime)
                                   .workflow_name = "t",
                                   .runtime = "",
                                   .is_enabled = true};
+    CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
+                  CAIRN_E_BAD_INPUT);
+    entry.runtime = "Go";
     CHECK_REFUSED(&world, cairn_registry_put(world.engine, &entry, &world.error),
                   CAIRN_E_BAD_INPUT);
     CHECK_DONE(&world, cairn_registry_list(world.engine, NULL, 100, &registry, &world.error));

@@ -266,10 +266,10 @@ TEST(a_stranger_may_write_events_of_instances_but_not_of_nobody)
     new_instance(rig, "w");
     commit(rig);
     foreign_run(foreign, "INSERT INTO workflow.workflow_event (workflow_id, event_type)"
-                         " SELECT id, 'note' FROM workflow.workflow_instance");
+                         " SELECT id, 'heartbeat' FROM workflow.workflow_instance");
     PGresult *result = PQexec(foreign, "INSERT INTO workflow.workflow_event"
                                        " (workflow_id, event_type)"
-                                       " VALUES (gen_random_uuid(), 'note')");
+                                       " VALUES (gen_random_uuid(), 'heartbeat')");
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     CHECK_STR(state ? state : "", "23503");
     PQclear(result);

@@ -118,3 +118,21 @@ TEST(a_function_that_a_pattern_matches_needs_no_range)
     CHECK_STR(ranges[0].name, "g");
     CHECK_INT(function_ranges_join(ranges, 0, patterns, 2), 0);
 }
+
+TEST(a_runtime_is_a_small_letter_and_what_may_follow)
+{
+    static const char *const good[] = {
+        "c", "go", "python3.11", "a_b-c.d",
+        "a23456789_123456789.123456789-123456789_123456789_123456789_1234"};
+    static const char *const bad[] = {
+        "",    "Go",
+        "9",   "_a",
+        ".",   "-c",
+        "go ", "a/b",
+        "a\n", "caf\xc3\xa9",
+        "*",   "a23456789_123456789.123456789-123456789_123456789_123456789_12345"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(runtime_is_valid(good[i]), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!runtime_is_valid(bad[i]), "%s", bad[i]);
+}

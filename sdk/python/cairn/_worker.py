@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Dict, Iterator, NoReturn, Optional, Union
@@ -52,6 +53,8 @@ class Worker:
             raise ValueError(f"concurrency is {concurrency}; it must be from 1")
         if prefetch < 0:
             raise ValueError(f"prefetch is {prefetch}; it must be from 0")
+        if runtime is not None and not re.fullmatch("[a-z][a-z0-9_.-]{0,63}", runtime):
+            raise ValueError(f"runtime {runtime!r} must be 1 to 64 of a-z, 0-9, _, . and -, and begin with a letter")
         self.name = name or f"{os.uname().nodename or 'host'}:{os.getpid()}:{os.urandom(4).hex()}"
         self.engine = engine
         self.app = app

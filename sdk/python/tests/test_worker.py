@@ -584,6 +584,10 @@ def test_misuse(app: cairn.App) -> None:
             app.task("a%b")
         with pytest.raises(ValueError):
             db.worker(app, concurrency=0)
+        with pytest.raises(ValueError, match="runtime 'Go' must be"):
+            db.worker(app, runtime="Go")
+        with pytest.raises(cairn.BadInput, match='runtime "Go" must be'):
+            db.registry_put("a.v1", runtime="Go")
         three = cairn.App()
         three.task("c.v1")(lambda a, b, c: None)  # type: ignore[call-overload]
         with pytest.raises(cairn.Misuse, match="takes 3 arguments"):
