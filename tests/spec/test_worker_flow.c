@@ -109,7 +109,7 @@ static cairn_outcome wait_once(cairn_work *work, void *arg)
         cairn_work_emit(work, "second", NULL);
         return CAIRN_COMPLETE;
     }
-    cairn_work_emit(work, "first", "{\"a\": 1}");
+    cairn_work_emit(work, "first", "{\"a\":1}");
     cairn_work_wait(work, "go", 60000);
     return CAIRN_WAIT;
 }
@@ -136,7 +136,7 @@ TEST(a_handler_waits_and_is_called_again_with_what_came)
     CHECK_OK(cairn_outbox_claim(world.engine, "d", 10, 1000, &outbox, &error));
     CHECK_INT(cairn_page_count(outbox), 2);
     CHECK_STR(cairn_page_outbox_event(outbox, 0)->event, "first");
-    CHECK_STR(cairn_page_outbox_event(outbox, 0)->payload, "{\"a\": 1}");
+    CHECK_STR(cairn_page_outbox_event(outbox, 0)->payload, "{\"a\":1}");
     CHECK_STR(cairn_page_outbox_event(outbox, 1)->event, "second");
     CHECK_STR(cairn_page_outbox_event(outbox, 1)->payload, "null");
     cairn_page_free(outbox);
