@@ -21,6 +21,7 @@ static cairn_engine *open_url(struct world *world, const char *url, bool is_virt
     cairn_open_options open = CAIRN_OPEN_DEFAULTS;
     open.url = url;
     open.virtual_clock = is_virtual;
+    open.retry_ms = 120000; /* a machine that is busy is no fault of the store */
     CHECK_DONE(world, cairn_open(&open, &engine, &world->error));
     return engine;
 }
