@@ -316,7 +316,8 @@ TEST(a_client_that_stops_reading_is_dropped_and_holds_up_nobody)
     setsockopt(client, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     client_say(client, "GET /v1/jobs HTTP/1.1\r\n" HOST "\r\n");
     char first;
-    CHECK_INT(recv(client, &first, 1, MSG_PEEK), 1); /* from now on it is the server that waits */
+    CHECK_INT(recv(client, &first, 1, MSG_PEEK),
+              1); /* from now on it is the server that waits */
     check_alive(&server);
 
     /* One that came later and is as silent is dropped later. */
