@@ -184,17 +184,19 @@ def test_a_step_that_does_not_end_is_waited_for_as_long_as_its_lease(db: cairn.E
 
     @app.function("f")
     def f(ctx: cairn.Context) -> None:
-        ctx.state.append(threading.Thread(target=lambda: pytest.raises(cairn.Misuse, ctx.step, "a", stuck)))
-        ctx.state[0].start()
+        thread = threading.Thread(target=lambda: pytest.raises(cairn.Misuse, ctx.step, "a", stuck))
+        ctx.state.append(thread)
+        thread.start()
         begun.wait(30)
 
     threads: List[threading.Thread] = []
-    with db.worker(app, lease="200ms", state=threads):
+    with db.worker(app, lease="2s", state=threads):
         with pytest.raises(cairn.InstanceFailed, match='"a" is under way'):
-            db.start(f).result(timeout=30)
+            db.start(f).result(timeout=60)
         assert not may_end.is_set()
         may_end.set()
-        threads[0].join(30)
+        for thread in threads:
+            thread.join(30)
 
 
 @pytest.mark.parametrize("is_async", [False, True])
