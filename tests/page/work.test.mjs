@@ -182,7 +182,7 @@ shared("a signal is sent from the sentence, and the same id changes nothing", as
     await is(page, "running");
     await id("tab-io").click();
     await seen(id("signal-row").getByText("taken by settled"));
-    await seen(id("signal-row").getByText('{"cents": 9007199254740993}'));
+    await seen(id("signal-row").getByText(/\{"cents": ?9007199254740993\}/));     // PostgreSQL keeps no blanks
     await id("action-signal").click();
     await id("event").fill("payment.settled");
     await id("id").fill("pay-1");
