@@ -83,7 +83,7 @@ static const struct step_row *find_loser(const struct join_look *look,
     const struct branch_rows *rows = &look->rows;
     if (!look->join->output)
         return branch_loser(rows, branch, false);
-    for (size_t i = 0; i < rows->count; i++)
+    for (size_t i = 0; rows->items && i < rows->count; i++)
         for (size_t k = 0; k < look->failed.count; k++)
             if (place_is_inside(branch, rows->items[i].row->seq) &&
                 strcmp(rows->items[i].row->name, look->failed.items[k]) == 0)
