@@ -10,7 +10,8 @@
 
 static int order_texts(const struct value *a, const struct value *b)
 {
-    int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
+    size_t len = a->len < b->len ? a->len : b->len;
+    int order = a->text && b->text ? memcmp(a->text, b->text, len) : 0;
     return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 

@@ -157,6 +157,7 @@ cairn_code goal_begin(struct flow *flow, enum instance_goal goal, struct flow_st
                       enum step_stop stop)
 {
     struct instance_row *instance = flow->instance;
+    assert(failed || goal != GOAL_UNDO);
     bool may_be_lost = instance->goal || (failed && failed->row.scope_fork >= 0);
     instance->undo_from = 0;
     instance->undo_to = INT32_MAX;

@@ -325,7 +325,7 @@ static bool may_overflow(const struct batch *batch, size_t room)
 static size_t fitting(const struct batch *batch, const struct claim_group *group, size_t room)
 {
     size_t largest = largest_value(batch), taken = group->taken[0] + group->taken[1];
-    if (!may_overflow(batch, group->room))
+    if (largest == 0 || !may_overflow(batch, group->room))
         return room;
     size_t left = group->bytes < ANSWER_BYTES_MAX ? ANSWER_BYTES_MAX - group->bytes : 0;
     size_t fits = left / largest;
